@@ -99,11 +99,12 @@ std::vector<int> Accounts::from(unsigned in, int cls) const {
   return found;
 }
 
-// What is missing to a lost card may as well have gone with it: those come last.
+// What is missing to or from a lost card may as well have gone with it: those come last.
 std::vector<int> Accounts::lost_last(std::vector<int> streams,
                                      const std::optional<CardFaults::Lost>& lost) const {
   if (!lost) return streams;
-  const std::vector<int>& gone = crossings_.to(lost->card);
+  std::vector<int> gone = from(lost->card, -1);
+  gone.insert(gone.end(), crossings_.to(lost->card).begin(), crossings_.to(lost->card).end());
   std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(gone, s) == 0; });
   return streams;
 }
@@ -141,7 +142,8 @@ std::int64_t Accounts::unexplained(const Host& host, unsigned in, const std::str
 
 // Frames that an output has thrown away, of inputs that it does not tell apart: what an input with
 // an empty FIFO misses was thrown away, so those come first.
-void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t count) {
+void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t count,
+                             const std::optional<CardFaults::Lost>& lost) {
   std::vector<int> streams, behind;
   for (const int s : crossings_.to(out)) {
     const bool waits = std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) {
@@ -150,7 +152,7 @@ void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t cou
     (waits ? behind : streams).push_back(s);
   }
   streams.insert(streams.end(), behind.begin(), behind.end());
-  drop(streams, reason, count);
+  drop(lost_last(streams, lost), reason, count);
 }
 
 // What still waits in a FIFO for someone who does not take it.
@@ -231,9 +233,10 @@ void Accounts::collect(Host& host, const std::optional<CardFaults::Lost>& lost) 
   }
   for (unsigned c = 0; c < config_.cards; ++c) {
     if (!alive(c)) continue;
-    settle_output(c, "discarded", counters_[c]["discarded"]);
-    settle_output(c, "tx_error", counters_[c]["slow_tx_bad"] + counters_[c]["slow_tx_bus_error"]);
-    settle_output(c, "tx_error", counters_[c]["nic_tx_errors"]);
+    settle_output(c, "discarded", counters_[c]["discarded"], lost);
+    settle_output(c, "tx_error", counters_[c]["slow_tx_bad"] + counters_[c]["slow_tx_bus_error"],
+                  lost);
+    settle_output(c, "tx_error", counters_[c]["nic_tx_errors"], lost);
   }
   settle_stranded();
   if (!lost) return;

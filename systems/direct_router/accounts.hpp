@@ -69,7 +69,8 @@ class Accounts {
   Queue read_queue(Host& host, unsigned card, unsigned dest, unsigned cls);
   void expect_for_host(unsigned card);
   void settle_drops(unsigned card);
-  void settle_output(unsigned out, const char* reason, std::uint64_t count);
+  void settle_output(unsigned out, const char* reason, std::uint64_t count,
+                     const std::optional<CardFaults::Lost>& lost);
   void settle_stranded();
   bool of_class(unsigned kind, unsigned cls) const;
   std::vector<int> from(unsigned in, unsigned out, unsigned cls) const;
