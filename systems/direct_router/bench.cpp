@@ -44,7 +44,8 @@ Bench::Bench(const Options& options)
   machine_->open_waves(waves());
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
   patience_ = kQuiet + host_config_.cpu_per_packet * 4 +
-              (faults_.any() ? 2 * timeout + faults_.stall_for : 0) + fault_pause(options);
+              (faults_.any() ? 2 * timeout + faults_.stall_for : 0) + fault_pause(options) +
+              (faults_.reset_card >= 0 ? 2 * timeout + options.fine_us("retry_us") : 0);
   simulation_.add(machine_->bus_clock(), *this);
   addresses_.emplace(tables_.routes, scenario_.cards);
   if (kernel_) join_kernel(options);
