@@ -158,8 +158,8 @@ def test_a_nic_is_reset_again_and_again(host_path, kind):
 
 @pytest.mark.parametrize("retry", [20, 4])
 def test_every_reset_is_recovered_from_when_a_card_is_asked_soon_enough(router, retry):
-    """What was asked of the card before a reset is asked again after 4 * timeout_us and retry_us, here within the 110 us between two.
-    While it is being set up it answers none of its peers: it does not know where to yet."""
+    """What was asked of the card before a reset is asked again after 4 * timeout_us and retry_us, here within the
+    110 us between two. While it is being set up it answers none of its peers: it does not know where to yet."""
     more = {"reset_every_us": 90, "reset_us": 3, "timeout_us": 20 if retry == 4 else 10, "retry_us": retry}
     result = router("--duration", "3ms", reset_card=CARD, reset_at_us=100.3, **more)
     resets = result["resources"]["resets"]
@@ -181,7 +181,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(("seed", "frame", "batch"), [(1, 60, 1), (2, 101, 8)])
 def test_a_queue_that_a_nic_has_stopped_is_set_up_anew(host_path, fault, seed, frame, batch):
-    """A read that fails costs the frames of that read, and of receive queues those that come until it is set up; then all goes on."""
+    """A read that fails costs the frames of that read, and of receive queues those that come until it is set up."""
     waits = {"dma_timeout_us": 60, "dma_overtaken_us": 20}
     settings = {
         **SLOW,
