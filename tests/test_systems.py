@@ -252,7 +252,8 @@ REFUSED = {
         "fib_nodes=1 lpm_nodes=0", "updates_per_s=9 lpm_nodes=0", "updates_per_s=9 slow_path=true",
         "updates_per_s=9 dead_card=1", "updates_per_s=9 bus=pcie", "updates_per_s=9 own_addresses=true",
         "updates_per_s=9 bad_ip_every=9", "updates= updates_per_s=0",
-        "reset_card=1", "bus=pcie reset_card=1 dead_card=2", "bus=pcie reset_card=1 host_path=true", "reset_at_us=5",
+        "reset_card=1", "bus=pcie reset_card=1 dead_card=2", "reset_at_us=5",
+        "bus=pcie fault=lost_completion", "bus=pcie host_path=true fault=null_address dma_timeout_us=20 read_latency_ns=20000",
         "bus=pcie fault=hostile_registers timeout_us=0", "bus=pcie reset_card=1 updates_per_s=9",
     ],
     "host-nic": [

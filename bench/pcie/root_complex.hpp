@@ -250,6 +250,11 @@ class RootComplex : public Component, public SlotInterface {
   std::size_t tags_in_use() const {
     return static_cast<std::size_t>(std::count(tag_used_.begin(), tag_used_.end(), true));
   }
+  // Of one of the devices, which count from 0.
+  std::size_t tags_in_use(unsigned device) const {
+    const auto first = tag_used_.begin() + static_cast<std::ptrdiff_t>(kTags * device);
+    return static_cast<std::size_t>(std::count(first, first + kTags, true));
+  }
   // Writes and requests of the CPU that have not left yet.
   std::size_t cpu_waits() const { return posted_.size() + cpu_requests_.size(); }
 

@@ -65,6 +65,8 @@ class PcieHost {
   bool at_rest() const;
   /// What went against the rules of the link.
   void check_rules(Findings& findings) const;
+  /// Credits of a link, and packets on it, that are not back.
+  static void check_credits(const PcieLink& link, Findings& findings);
   /// What is not back. Call it at the end of a run, at rest.
   void check_open(Findings& findings) const;
   /// Both.

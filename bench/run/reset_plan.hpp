@@ -41,10 +41,16 @@ struct ResetTimes {
   }
   /// Fields of the object that is open.
   void write(JsonWriter& json) const {
-    const auto us = [](Time time) { return static_cast<double>(time) / kMicrosecond; };
     json.field("at_us", us(since_start)).field("opened_us", us(opened)).key("recovered_us");
-    recovered ? json.value(us(recovered)) : json.null();
+    write_us(json, recovered);
   }
+  /// A time since the reset; null: what it is of has not happened.
+  static void write_us(JsonWriter& json, Time since) {
+    since ? json.value(us(since)) : json.null();
+  }
+
+ private:
+  static double us(Time time) { return static_cast<double>(time) / kMicrosecond; }
 };
 
 }  // namespace emery

@@ -8,7 +8,8 @@
 /// RES. An aborted message or burst means a dead peer: it is left alone for `retry_i` clocks; so is one that leaves a REQ
 /// unanswered for 4 * `timeout_i` clocks; one that sends nothing of its burst for `timeout_i` clocks loses the grant. (Both up
 /// to a quarter later.) Nothing is dropped on the way out;
-/// packets of bursts that were not granted (any more) are discarded and counted. Reset forgets all exchanges.
+/// packets of bursts that were not granted (any more) are discarded and counted. While `enable_i` is low, a driver is setting the card
+/// up: what peers ask is noted, and answered when their windows are known. Reset forgets all exchanges.
 module direct_scheduler
   import direct_pkg::*, route_pkg::*;
 #(
@@ -21,6 +22,7 @@ module direct_scheduler
     input logic clk_i,
     input logic rst_i,
     // Settings
+    input logic enable_i,
     input logic [Peers-1:0][63:0] peer_base_i,  // this card's window at each peer
     input words_t res_min_words_i,  // grant at least this much, 0: any (paper)
     input logic [31:0] timeout_i,  // clocks, 0: wait for ever (paper)
@@ -221,7 +223,7 @@ module direct_scheduler
       .req_peer_i(req_peer),
       .req_message_i(req_message),
       .take_req_o(req_take),
-      .res_want_i(res_want),
+      .res_want_i(res_want && enable_i),
       .res_peer_i(res_peer),
       .res_message_i(res_message),
       .take_res_o(res_take),

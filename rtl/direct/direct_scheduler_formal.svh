@@ -69,6 +69,7 @@ module direct_scheduler_rig
       .clk_i,
       .rst_i,
       .peer_base_i(peer_base),
+      .enable_i(1'b1),
       .res_min_words_i('0),
       .timeout_i('0),
       .retry_i('0),

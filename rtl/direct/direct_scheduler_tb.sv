@@ -132,6 +132,7 @@ module direct_scheduler_tb #(
         .clk_i(clk),
         .rst_i(card_rst[i]),
         .peer_base_i(base),
+        .enable_i(1'b1),
         .res_min_words_i(res_min),
         .timeout_i(timeout),
         .retry_i(retry),

@@ -99,6 +99,16 @@ std::vector<int> Accounts::from(unsigned in, int cls) const {
   return found;
 }
 
+// What is missing to or from a lost card may as well have gone with it: those come last.
+std::vector<int> Accounts::lost_last(std::vector<int> streams,
+                                     const std::optional<CardFaults::Lost>& lost) const {
+  if (!lost) return streams;
+  std::vector<int> gone = from(lost->card, -1);
+  gone.insert(gone.end(), crossings_.to(lost->card).begin(), crossings_.to(lost->card).end());
+  std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(gone, s) == 0; });
+  return streams;
+}
+
 Accounts::Queue Accounts::read_queue(Host& host, unsigned card, unsigned dest, unsigned cls) {
   const std::size_t at = kQueue + (4 * dest + cls) * sizeof(queue_regs_t);
   Queue queue;
@@ -132,7 +142,8 @@ std::int64_t Accounts::unexplained(const Host& host, unsigned in, const std::str
 
 // Frames that an output has thrown away, of inputs that it does not tell apart: what an input with
 // an empty FIFO misses was thrown away, so those come first.
-void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t count) {
+void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t count,
+                             const std::optional<CardFaults::Lost>& lost) {
   std::vector<int> streams, behind;
   for (const int s : crossings_.to(out)) {
     const bool waits = std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) {
@@ -141,7 +152,7 @@ void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t cou
     (waits ? behind : streams).push_back(s);
   }
   streams.insert(streams.end(), behind.begin(), behind.end());
-  drop(streams, reason, count);
+  drop(lost_last(streams, lost), reason, count);
 }
 
 // What still waits in a FIFO for someone who does not take it.
@@ -176,7 +187,7 @@ void Accounts::collect_card(Host& host, unsigned c, const std::optional<CardFaul
   for (const auto& [name, count] : host.drops(c)) drops_[c][name] += count;
 
   // Input FIFOs: those to a peer hold one way's frames (or one a class), the slow path's any.
-  const auto any = from(c, -1);
+  const auto any = lost_last(from(c, -1), lost);
   std::vector<std::uint64_t> slow_dropped;
   for (unsigned n = 0; n < config_.cards; ++n) {
     const bool peer = n + 1 < config_.cards;
@@ -199,17 +210,16 @@ void Accounts::collect_card(Host& host, unsigned c, const std::optional<CardFaul
     for (unsigned kind = 0; kind < crossings_.kinds(); ++kind) {
       if (const int s = crossings_.find(c, to, kind); s >= 0) streams.push_back(s);
     }
-    drop(streams, "given_up", host.given_up(c, to));
+    for (const auto& [reason, count] : host.refused(c, to)) drop(streams, reason.c_str(), count);
   }
-  // What is missing to a lost card may as well have gone with it: those come last.
-  const auto gone = lost ? crossings_.to(lost->card) : std::vector<int>();
-  for (unsigned k = 0; k < config_.classes; ++k) {
-    std::vector<int> streams = from(c, static_cast<int>(k));
-    std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(gone, s) == 0; });
-    drop(streams, "slow_fifo_full", slow_dropped[k]);
-  }
+  for (unsigned k = 0; k < config_.classes; ++k)
+    drop(lost_last(from(c, static_cast<int>(k)), lost), "slow_fifo_full", slow_dropped[k]);
   drop(any, "rx_fifo_full", host.read(c, EMERY_REG(rx_fifo_full)));
   drop(any, "too_long", counters_[c]["slow_rx_too_long"]);
+  if (const auto restarts = host.restarts(c)) {
+    counters_[c]["nic_queues_restarted"] = restarts->queues;
+    counters_[c]["nic_completion_errors"] = restarts->errors;
+  }
   for (const auto& [reason, transmit, frames] : host.lost(c)) {
     counters_[c][reason] = frames;
     if (!transmit) drop(any, reason, frames);
@@ -223,9 +233,10 @@ void Accounts::collect(Host& host, const std::optional<CardFaults::Lost>& lost) 
   }
   for (unsigned c = 0; c < config_.cards; ++c) {
     if (!alive(c)) continue;
-    settle_output(c, "discarded", counters_[c]["discarded"]);
-    settle_output(c, "tx_error", counters_[c]["slow_tx_bad"] + counters_[c]["slow_tx_bus_error"]);
-    settle_output(c, "tx_error", counters_[c]["nic_tx_errors"]);
+    settle_output(c, "discarded", counters_[c]["discarded"], lost);
+    settle_output(c, "tx_error", counters_[c]["slow_tx_bad"] + counters_[c]["slow_tx_bus_error"],
+                  lost);
+    settle_output(c, "tx_error", counters_[c]["nic_tx_errors"], lost);
   }
   settle_stranded();
   if (!lost) return;

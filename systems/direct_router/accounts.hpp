@@ -69,11 +69,14 @@ class Accounts {
   Queue read_queue(Host& host, unsigned card, unsigned dest, unsigned cls);
   void expect_for_host(unsigned card);
   void settle_drops(unsigned card);
-  void settle_output(unsigned out, const char* reason, std::uint64_t count);
+  void settle_output(unsigned out, const char* reason, std::uint64_t count,
+                     const std::optional<CardFaults::Lost>& lost);
   void settle_stranded();
   bool of_class(unsigned kind, unsigned cls) const;
   std::vector<int> from(unsigned in, unsigned out, unsigned cls) const;
   std::vector<int> from(unsigned in, int cls) const;
+  std::vector<int> lost_last(std::vector<int> streams,
+                             const std::optional<CardFaults::Lost>& lost) const;
   std::uint64_t by_end(int stream) const;
   void drop(const std::vector<int>& streams, const char* reason, std::uint64_t count) {
     crossings_.dropped(streams, reason, count, findings_);

@@ -44,11 +44,12 @@ Bench::Bench(const Options& options)
   machine_->open_waves(waves());
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
   patience_ = kQuiet + host_config_.cpu_per_packet * 4 +
-              (faults_.any() ? 2 * timeout + faults_.stall_for : 0);
+              (faults_.any() ? 2 * timeout + faults_.stall_for : 0) + fault_pause(options) +
+              (faults_.reset_card >= 0 ? 2 * timeout + options.fine_us("retry_us") : 0);
   simulation_.add(machine_->bus_clock(), *this);
   addresses_.emplace(tables_.routes, scenario_.cards);
   if (kernel_) join_kernel(options);
-  if (faults_.hostile_card >= 0) {
+  if (faults_.hostile) {
     hostile_.emplace(options, machine_->slow_path());
     machine_->distrust(faults_.lost()->card);
     // What it would make of frames from its own line is for nobody to say.
@@ -208,6 +209,7 @@ void Bench::open() {
     };
   }
   host_->on_found = [this](unsigned card) { machine_->found(card); };
+  host_->on_rings = [this](unsigned card, bool sent, Time now) { reset_.moved(card, sent, now); };
   host_->probe();
   for (unsigned c = 0; c < scenario_.cards; ++c) machine_->found(c);
   if (trace()) watch_ways();
@@ -305,6 +307,12 @@ void Bench::account() {
     for (const auto& [frame, form] : unsettled_->rest(missed)) settle(frame, form);
   }
   accounts_.collect(*host_, faults_.lost());
+}
+
+// A card that is set up again has given back what it was lent too.
+void Bench::inspect() {
+  if (!faults_.lost() || faults_.reset_card >= 0)
+    trouble().add(host_->levels(simulation_.now() + patience_).lines());
 }
 
 }  // namespace emery::direct_router

@@ -78,7 +78,9 @@ class Bench final : public Run {
   void look() override;
   bool settled() override;
   Time busy_until() const override;
+  bool at_rest() const override { return machine_->at_rest(); }
   void account() override;
+  void inspect() override;
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
   void report_notes(JsonWriter& json) const;

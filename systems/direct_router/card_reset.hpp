@@ -34,9 +34,10 @@ class CardReset {
               const CardRoutes& routes) {
     const auto card = static_cast<unsigned>(card_);
     simulation.run_until(start + plan_.next);
-    ResetTimes& reset = resets_.emplace_back();
+    Reset& reset = resets_.emplace_back();
     reset.at = simulation.now();
     reset.since_start = reset.at - start;
+    host.forget(card);
     if (plan_.function) {
       machine.reset_function(card);
       simulation.run_for(plan_.lasts);
@@ -46,6 +47,9 @@ class CardReset {
       machine.hold(card, true);
       simulation.run_for(plan_.lasts);
       machine.hold(card, false);
+      // What it asked before is answered first: no card could tell that from what it asks next.
+      simulation.run_until([&] { return machine.answered(card); },
+                           simulation.now() + ResetPlan::kPatience);
       simulation.run_for(kMicrosecond);
     }
     host.reopen(card, routes);
@@ -56,29 +60,50 @@ class CardReset {
   /// A frame has left at a card's port.
   void left(unsigned card, Time now) {
     if (resets_.empty() || static_cast<int>(card) != card_) return;
-    ResetTimes& last = resets_.back();
-    if (last.opened != 0 && last.recovered == 0) last.recovered = now - last.at;
+    resets_.back().first(resets_.back().recovered, now);
+  }
+  /// The same of frames that take the way through the host: one was taken from a card's rings, or
+  /// has left by them.
+  void moved(unsigned card, bool sent, Time now) {
+    if (resets_.empty() || static_cast<int>(card) != card_) return;
+    Reset& last = resets_.back();
+    last.first(sent ? last.from_host : last.to_host, now);
   }
 
   void check(Findings& findings) const {
-    for (const ResetTimes& reset : resets_) reset.check(findings);
+    for (const Reset& reset : resets_) reset.check(findings);
   }
 
-  /// An array of objects.
-  void write(JsonWriter& json) const {
+  /// An array of objects. `host_path`: there is a way through the host.
+  void write(JsonWriter& json, bool host_path) const {
     json.begin_array();
-    for (const ResetTimes& reset : resets_) {
+    for (const Reset& reset : resets_) {
       json.begin_object();
       reset.write(json);
+      if (host_path) {
+        json.key("to_host_us");
+        ResetTimes::write_us(json, reset.to_host);
+        json.key("from_host_us");
+        ResetTimes::write_us(json, reset.from_host);
+      }
       json.end_object();
     }
     json.end_array();
   }
 
  private:
+  struct Reset : ResetTimes {
+    Time to_host = 0, from_host = 0;
+
+    // Something has happened for the first time since the card was set up.
+    void first(Time& since, Time now) const {
+      if (opened != 0 && since == 0) since = now - at;
+    }
+  };
+
   int card_;
   ResetPlan plan_;
-  std::vector<ResetTimes> resets_;
+  std::vector<Reset> resets_;
 };
 
 }  // namespace emery::direct_router

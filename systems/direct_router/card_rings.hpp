@@ -6,6 +6,7 @@
 // (own_rings.hpp), those of the NIC beside the card on PCI Express (nic_rings.hpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -49,6 +50,16 @@ class CardRings {
   virtual void tell() = 0;
   /// Gives the buffers of frames that were sent back to the pool; how many.
   virtual unsigned reap(std::vector<std::uint64_t>& pool) = 0;
+  /// What the device says besides frames: a queue that it has stopped is set up anew. In each look
+  /// of the CPU, when no frame is between `front` and `pop` or promised a place by `full`.
+  virtual void serve() {}
+
+  /// The card is being reset, and has forgotten its rings: nothing is asked of them, they are full,
+  /// and give back the buffers of what they were to send; until `reopen`, which makes them anew
+  /// with the receive buffers they have, where the card is now. It takes simulated time. A frame at
+  /// the front stays in the CPU's care. Cards on PCI Express only.
+  virtual void forget(std::vector<std::uint64_t>& pool) { static_cast<void>(pool); }
+  virtual void reopen() {}
 
   /// Counters of the rings' own, by what becomes of frames: dropped on the way to the host, lost on
   /// the way from it. Reading registers takes simulated time.
@@ -58,6 +69,16 @@ class CardRings {
     std::uint64_t frames;
   };
   virtual std::vector<Lost> lost() { return {}; }
+  /// Queues set up anew for an error while the others went on; records of frames with one. Nothing:
+  /// these rings do not stop.
+  struct Restarts {
+    std::uint64_t queues = 0, errors = 0;
+  };
+  virtual std::optional<Restarts> restarts() const { return {}; }
+  /// What the device still holds of what it was lent, read like `lost`.
+  virtual void find_levels(Findings&) {}
+  /// Buffers lent to the rings.
+  virtual std::size_t buffers() const = 0;
   virtual void check(Findings&) const {}
 };
 

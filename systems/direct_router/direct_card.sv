@@ -23,33 +23,32 @@ module direct_card
     parameter bit SlowPath = 1'b1,  // else channels 0 and 1 are silent, and frames for the host are dropped,
     parameter bit HostPort = 1'b0  // or leave at `to_host`, and what the host sends comes at `from_host`
 ) (
-    input logic clk_i,
-    input logic rst_i,
+    input  logic                   clk_i,
+    input  logic                   rst_i,
     // Bus side.
-    stream_if.src cmd[4],  // channel_cmd_t
-    stream_if.src wdata[4],  // logic [63:0]
-    stream_if.snk rdata[4],  // channel_word_t
-    stream_if.snk done[4],  // channel_result_e
-    stream_if.snk recv,  // window_word_t
-    reg_if.slave regs,  // the lower half of BAR 0
-    output logic [31:0] read_timeout_o,
-    input bus_event_t bus_event_i,
-    output logic irq_o,
-
+           stream_if.src           cmd           [      4],  // channel_cmd_t
+           stream_if.src           wdata         [      4],  // logic [63:0]
+           stream_if.snk           rdata         [      4],  // channel_word_t
+           stream_if.snk           done          [      4],  // channel_result_e
+           stream_if.snk           recv,                     // window_word_t
+           reg_if.slave            regs,                     // the lower half of BAR 0
+    output logic            [31:0] read_timeout_o,
+    input  bus_event_t             bus_event_i,
+    output logic                   irq_o,
     // The way through a NIC (host_port): frames in stored form, and a clock for each to the host and from it.
-           stream_if.src    to_host       [Classes],
-           stream_if.snk    from_host,
-    input  logic            host_taken_i,
-    input  logic            host_sent_i,
+           stream_if.src           to_host       [Classes],
+           stream_if.snk           from_host,
+    input  logic                   host_taken_i,
+    input  logic                   host_sent_i,
     // The card's memory.
-    output table_pins_out_t table_o,
-    input  table_pins_in_t  table_i,
+    output table_pins_out_t        table_o,
+    input  table_pins_in_t         table_i,
     // MAC side.
-    input  logic            mac_clk_i,
-    input  logic            mac_rst_i,
-    input  byte_pins_t      mac_rx_i,
-    output byte_pins_t      mac_tx_o,
-    input  logic            mac_tx_ready_i
+    input  logic                   mac_clk_i,
+    input  logic                   mac_rst_i,
+    input  byte_pins_t             mac_rx_i,
+    output byte_pins_t             mac_tx_o,
+    input  logic                   mac_tx_ready_i
 );
   localparam int RegsW = MapW - 1;  // the lower half of BAR 0
   localparam int Masks = Classes > 1 ? Classes - 1 : 1;
@@ -176,6 +175,7 @@ module direct_card
   ) i_scheduler (
       .clk_i,
       .rst_i,
+      .enable_i(hw_out.control.enable.value),
       .peer_base_i(windows),
       .res_min_words_i(hw_out.res_min.value.value),
       .timeout_i(hw_out.timeout.value.value),

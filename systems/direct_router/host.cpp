@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kWindows = offsetof(direct_router_t, window);
 constexpr std::uint64_t kWindowBytes = sizeof(direct_router__window_t);
-constexpr char kGivenUp[] = "given_up";
+constexpr char kGivenUp[] = "given_up", kOutputDown[] = "output_down", kHeld[] = "";
 constexpr unsigned kCommand = 0x04, kBar0 = 0x10;
 constexpr std::size_t kMostWaiting = 64;  // entries for a card's memory, of the 128 it can hold
 
@@ -40,7 +40,7 @@ Host::Host(const HostConfig& config, Simulation& simulation, CpuPort& bus, HostM
   const RingConfig rings{config.classes,   config.ring,        buffer_bytes(),
                          config.max_frame, config.tx_prefetch, config.refill};
   for (unsigned c = 0; c < config.cards; ++c) {
-    card_[c].given_up.resize(config.cards);
+    card_[c].refused.resize(config.cards);
     if (config.slow_path) card_[c].rings = make_rings(c, rings);
   }
 }
@@ -101,6 +101,7 @@ void Host::probe() {
 void Host::make_rings() {
   // Buffers for every receive descriptor, and as many as transmit rings can hold back.
   const unsigned buffers = config_.cards * config_.ring * (config_.classes + 1) + 64;
+  buffers_ = buffers;
   const std::uint64_t pool =
       memory_.alloc(buffers * buffer_bytes(), HostMemory::kPage, HostMemory::Zone::kLow);
   for (unsigned i = 0; i < buffers; ++i) free_.push_back(pool + i * buffer_bytes());
@@ -148,13 +149,26 @@ void Host::start(const std::vector<CardRoutes>& routes) {
   running_ = config_.slow_path;
 }
 
+void Host::forget(unsigned c) {
+  Card& card = card_[c];
+  card.away = true;
+  if (!card.rings) return;
+  untold_ -= card.rings->untold() != 0;
+  card.rings->forget(free_);
+}
+
+// Frames are let in when there is a place for each, those that need the host too.
 void Host::reopen(unsigned c, const CardRoutes& routes) {
+  Card& card = card_[c];
   find(c);
   on_found(c);
   set_up(c, routes);
+  if (card.rings) card.rings->reopen();
   enable(c, routes);
   settle();
   read(c, EMERY_REG(magic));
+  card.away = false;
+  card.moved = simulation_.now();
 }
 
 void Host::load_routes(unsigned c, const CardRoutes& routes) {
@@ -274,7 +288,16 @@ const char* Host::judge(std::span<std::uint8_t> frame, unsigned& port) const {
   return nullptr;
 }
 
+// Why a frame cannot leave at a port: it has to wait (kHeld), or is dropped; null: it can.
+const char* Host::refuses(Time now, unsigned port) {
+  if (card_[port].away) return kOutputDown;
+  if (!card_[port].rings->full()) return nullptr;
+  ++stats_.ring_full;
+  return now - card_[port].moved < config_.patience ? kHeld : kGivenUp;
+}
+
 bool Host::begin(Time now, unsigned from, unsigned cls) {
+  if (card_[from].away) return false;
   const auto front = card_[from].rings->front(cls);
   if (!front) return false;
   const unsigned bytes = front->bytes;
@@ -287,13 +310,10 @@ bool Host::begin(Time now, unsigned from, unsigned cls) {
     work.drop = judge({data, bytes}, port);
     if (work.drop == nullptr) {
       work.to = port;
-      if (card_[port].rings->full()) {
-        ++stats_.ring_full;
-        if (now - card_[port].moved < config_.patience) {
-          held_ = true;
-          return false;
-        }
-        work.drop = kGivenUp;
+      work.drop = refuses(now, port);
+      if (work.drop == kHeld) {
+        held_ = true;
+        return false;
       }
     }
   }
@@ -310,7 +330,7 @@ void Host::poll(Time now) {
   }
   if (bus_.requests() >= kMostAccesses) return;
   held_ = false;
-  for (Card& card : card_) reap(now, card);
+  for (unsigned c = 0; c < config_.cards; ++c) look_at(c, now);
   for (unsigned c = 0; untold_ != 0 && c < config_.cards; ++c) {
     if (card_[c].rings->untold() != 0 && now - card_[c].untold_since >= config_.tell_after) tell(c);
   }
@@ -363,10 +383,13 @@ void Host::finish() {
   Card& card = card_[work_.from];
   const auto [buffer, bytes] = *card.rings->front(work_.cls);
   ++stats_.received;
+  on_rings(work_.from, false, work_.taken);
+  // It may have been reset since.
+  if (!work_.drop && work_.to != kNone && card_[work_.to].away) work_.drop = kOutputDown;
   if (work_.drop) {
     ++stats_.dropped;
-    if (work_.drop == kGivenUp) {
-      ++card.given_up[work_.to];
+    if (work_.to != kNone) {
+      ++card.refused[work_.to][work_.drop];
     } else {
       ++card.drops[work_.drop];
       if (control_.on()) answer({memory_.pointer(buffer, bytes), bytes});
@@ -414,19 +437,40 @@ void Host::answer(std::span<const std::uint8_t> frame) {
   const route::Control::Answer said =
       control_.about(work_.drop, frame, work_.from, work_.taken + config_.cpu_per_packet);
   if (said.frame.empty()) return;
+  if (card_[said.port].away) return control_.silent(kOutputDown);
   if (card_[said.port].rings->full()) return control_.silent("ring_full");
   control_.sent(said.kind);
   send(said.port, said.frame);
 }
 
-void Host::reap(Time now, Card& card) {
-  const bool empty = card.rings->empty();
-  if (card.rings->reap(free_) != 0 || empty) card.moved = now;
+// What a card has done with its rings.
+void Host::look_at(unsigned c, Time now) {
+  Card& card = card_[c];
+  card.rings->serve();
+  const bool empty = card.rings->empty(), sent = card.rings->reap(free_) != 0;
+  if (sent) on_rings(c, true, now);
+  if (sent || empty) card.moved = now;
+}
+
+Findings Host::levels(Time until) {
+  for (;;) {
+    Findings held;
+    for (Card& card : card_)
+      if (card.rings) card.rings->find_levels(held);
+    if (held.lines().empty() || simulation_.now() >= until) return held;
+    simulation_.run_for(10 * kMicrosecond);
+  }
 }
 
 void Host::check(Findings& findings) const {
-  for (const Card& card : card_)
-    if (card.rings) card.rings->check(findings);
+  std::size_t held = free_.size();
+  for (const Card& card : card_) {
+    if (!card.rings) continue;
+    card.rings->check(findings);
+    held += card.rings->buffers();
+  }
+  findings.add(held < buffers_ ? buffers_ - held : held - buffers_,
+               "buffers of the software router too few or too many");
 }
 
 void Host::write_json(JsonWriter& json) const {

@@ -73,9 +73,12 @@ class Host {
   std::function<void(unsigned card)> on_found = [](unsigned) {};
   /// Sets the cards up; they take frames from then on.
   void start(const std::vector<CardRoutes>& routes);
-  /// A card that has forgotten everything, of those without a way through the host: finds it, sets
-  /// it up as at first, and lets it take frames.
+  /// A card is being reset: nothing is asked of it, and frames for it are dropped, until `reopen`
+  /// has found it, set it up as at first, its NIC too, and lets it take frames.
+  void forget(unsigned card);
   void reopen(unsigned card, const CardRoutes& routes);
+  /// A frame was taken from a card's ring, or (`sent`) the card has sent one of its ring.
+  std::function<void(unsigned card, bool sent, Time now)> on_rings = [](unsigned, bool, Time) {};
   /// On the bus clock.
   void poll(Time now);
   bool idle() const { return !working_ && !held_ && untold_ == 0 && bus_.quiet(); }
@@ -122,12 +125,22 @@ class Host {
   const std::map<std::string, std::uint64_t>& drops(unsigned card) const {
     return card_[card].drops;
   }
-  /// Frames of one card that were dropped because another had taken none for `patience`.
-  std::uint64_t given_up(unsigned from, unsigned to) const { return card_[from].given_up[to]; }
+  /// Frames of one card that were dropped because of another, by reason: it had taken none for
+  /// `patience`, or was being reset.
+  const std::map<std::string, std::uint64_t>& refused(unsigned from, unsigned to) const {
+    return card_[from].refused[to];
+  }
   /// What the rings themselves have lost of a card's frames.
   std::vector<CardRings::Lost> lost(unsigned card) {
     return card_[card].rings ? card_[card].rings->lost() : std::vector<CardRings::Lost>();
   }
+  /// Queues of a card's rings that were set up anew for an error.
+  std::optional<CardRings::Restarts> restarts(unsigned card) const {
+    return card_[card].rings ? card_[card].rings->restarts() : std::nullopt;
+  }
+  /// What the rings' devices still hold, asked until `until`. Reading registers takes simulated
+  /// time.
+  Findings levels(Time until);
   void check(Findings& findings) const;
   void write_json(JsonWriter& json) const;
 
@@ -140,8 +153,9 @@ class Host {
     std::unique_ptr<CardRings> rings;  // with a slow path
     Time untold_since = 0;             // when the first packet came that it was not told of
     Time moved = 0;                    // when the transmit ring last did, or was empty
+    bool away = false;                 // it is being reset
     std::map<std::string, std::uint64_t> drops;
-    std::vector<std::uint64_t> given_up;  // by card
+    std::vector<std::map<std::string, std::uint64_t>> refused;  // by card
   };
   // What the CPU is at.
   struct Work {
@@ -166,7 +180,8 @@ class Host {
   bool begin_sending(Time now);
   void finish();
   void send(unsigned port, std::span<const std::uint8_t> frame);
-  void reap(Time now, Card& card);
+  void look_at(unsigned card, Time now);
+  const char* refuses(Time now, unsigned port);
   const char* judge(std::span<std::uint8_t> frame, unsigned& port) const;
   void answer(std::span<const std::uint8_t> frame);
   void transmit(unsigned port, std::uint64_t buffer, std::size_t bytes);
@@ -181,6 +196,7 @@ class Host {
   std::vector<ClassRule> classes_;
   route::Control control_;
   std::vector<Card> card_;
+  std::size_t buffers_ = 0;  // of the pool, those lent to rings too
   std::vector<std::uint64_t> free_;
   unsigned peers_ = 0, lpm_nodes_ = 0, fib_nodes_ = 0;
   bool working_ = false, running_ = false;

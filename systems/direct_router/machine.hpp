@@ -67,6 +67,8 @@ class Machine {
   virtual void set_stalled(unsigned card, bool stalled) = 0;
   /// Its slot is in reset, and its link lost. PCI Express only, like the next ones.
   virtual void hold(unsigned card, bool held) { static_cast<void>(card), static_cast<void>(held); }
+  /// Memory has no answer to give to a read of the card any more.
+  virtual bool answered(unsigned card) const { return static_cast<void>(card), true; }
   /// The host resets its function; it has not done that yet.
   virtual void reset_function(unsigned card) { static_cast<void>(card); }
   virtual bool resets_function(unsigned card) const { return static_cast<void>(card), false; }
@@ -77,6 +79,8 @@ class Machine {
   virtual void write_summary(JsonWriter& json) const = 0;
   virtual void write_details(JsonWriter& json) const = 0;
   virtual void check(Findings& findings) const = 0;
+  /// Packets, credits and tags are back where they were at the start; `check` says which are not.
+  virtual bool at_rest() const { return true; }
 };
 
 /// The part that is the same for every top: model, clocks, resets, MAC pins.

@@ -27,6 +27,10 @@ class OwnRings final : public CardRings {
   }
   void tell() override;
   unsigned reap(std::vector<std::uint64_t>& pool) override;
+  std::size_t buffers() const override {
+    return receive_.size() * config_.slots +
+           static_cast<std::uint16_t>(transmit_.producer - transmit_.consumer);
+  }
 
  private:
   struct Ring {

@@ -16,11 +16,13 @@
 #include "bench/pcie/root_complex.hpp"
 #include "bench/pcie/switch_cpu.hpp"
 #include "bench/pcie/switch_slot.hpp"
+#include "bench/run/pcie_host.hpp"
 #include "direct_formats.hpp"
 #include "direct_router.h"
 #include "host_nic.h"
 #include "ids_formats.hpp"
 #include "systems/direct_router/machine.hpp"
+#include "systems/direct_router/nic_fault.hpp"
 #include "systems/direct_router/nic_rings.hpp"
 
 namespace emery::direct_router {
@@ -58,6 +60,12 @@ FunctionConfig function_config(bool host_path, std::uint64_t bar_bytes) {
   return function;
 }
 
+NicTimeouts nic_timeouts(const Options& options) {
+  constexpr auto kMhz = static_cast<unsigned>(kUserHz / 1'000'000);
+  return {options.get<unsigned>("dma_timeout_us") * kMhz,
+          options.get<unsigned>("dma_overtaken_us") * kMhz};
+}
+
 RootConfig root_config(const Options& options, unsigned cards) {
   RootConfig config;
   config.memory_latency = options.ns("read_latency_ns");
@@ -82,6 +90,8 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
       : CardMachine(options, cards, simulation, kUserHz, 1),
         host_path_(options.get<bool>("host_path")),
         function_(function_config(host_path_, bar_bytes())),
+        timeouts_(nic_timeouts(options)),
+        fault_plan_(options),
         mps_(options.get<unsigned>("mps")),
         switch_(switch_config(options)),
         root_link_(LinkConfig{}),
@@ -103,13 +113,15 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
     root_->serve(static_cast<int>(mps_), 512);
     cpu_.add_memory(*root_);
     simulation.add(bus_clock_, *root_);
+    if (fault_plan_.any()) fault_.emplace(fault_plan_, *root_);
   }
 
   CpuPort& cpu() override { return cpu_; }
   bool slow_path() const override { return host_path_; }
   std::unique_ptr<CardRings> make_rings(unsigned card, const RingConfig& config) override {
     auto slot = std::make_unique<SwitchSlot>(simulation_, cpu_, *root_, card);
-    return std::make_unique<NicRings>(config, std::move(slot), function_);
+    NicFault* const fault = fault_ && card == fault_plan_.card ? &*fault_ : nullptr;
+    return std::make_unique<NicRings>(config, std::move(slot), function_, timeouts_, fault);
   }
   std::uint64_t bar_base() const override { return host_path_ ? 0xc000'0000 : Machine::bar_base(); }
   std::uint64_t bar_bytes() const override {
@@ -154,6 +166,7 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
     endpoint.show_up(true);
     set_reset(card, false);
   }
+  bool answered(unsigned card) const override { return !root_ || root_->tags_in_use(card) == 0; }
   void reset_function(unsigned card) override {
     card_[card].was_away = true;
     cpu_.config_write(card, kDeviceControl, control() | kInitiate);
@@ -191,6 +204,11 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
       json.key("root_complex");
       root_->stats().write(json);
     }
+    if (fault_) {
+      json.object("fault");
+      fault_->write(json);
+      json.end_object();
+    }
     json.array("links");
     for (unsigned c = 0; c < cards_; ++c) {
       const Card& card = card_[c];
@@ -219,9 +237,9 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
       fail(e.fc_violations, "packets sent without credit");
       fail(e.tx_malformed, "malformed packets sent");
       fail(e.tx_not_master, "packets sent before it was bus master");
-      // While a card has no address.
+      // While a card has no address; answers to what it asked before it had none.
       fail(card.was_away ? 0 : e.rx_unsupported, "packets that missed BAR 0");
-      fail(e.rx_misrouted, "completions for someone else");
+      fail(card.was_away ? 0 : e.rx_misrouted, "completions for someone else");
       fail(card.link->up.stats().credit_overruns + card.link->down.stats().credit_overruns,
            "credit overruns on its link");
       if (card.distrusted) continue;
@@ -234,12 +252,33 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
     if (distrusted_) return;
     if (root_) {
       findings.add(root_->stats().wild_writes, "writes to memory that is not there");
-      findings.add(root_->stats().unsupported, "reads of memory that is not there");
+      if (!fault_ || !fault_->reads_wild())
+        findings.add(root_->stats().unsupported, "reads of memory that is not there");
     }
     findings.add(cpu_.stats().unexpected, "packets the CPU did not expect");
+    check_open(findings);
+  }
+  bool at_rest() const override {
+    Findings open;
+    check_open(open);
+    return open.lines().empty();
   }
 
  private:
+  // What is not back. Of a link that is lost nothing will be.
+  void check_open(Findings& findings) const {
+    if (distrusted_ || std::ranges::any_of(card_, &Card::dead)) return;
+    PcieHost::check_credits(root_link_, findings);
+    for (const Card& card : card_) {
+      PcieHost::check_credits(*card.link, findings);
+      findings.add(card.endpoint->held(), "PCIe packets still in a card");
+    }
+    findings.add(switch_.held(), "PCIe packets still in the switch");
+    if (!root_) return;
+    findings.add(root_->reads_open(), "reads still open in the root complex");
+    findings.add(root_->tags_in_use(), "PCIe tags not back");
+  }
+
   struct Snapshot {
     Time now = 0, up_busy = 0, down_busy = 0;
     LinkStats up, down;
@@ -258,11 +297,14 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
   bool distrusted_ = false;  // a card is
   bool host_path_;
   FunctionConfig function_;
+  NicTimeouts timeouts_;
+  NicFaultPlan fault_plan_;
   unsigned mps_;
   PcieSwitch switch_;
   PcieLink root_link_;
   SwitchCpu cpu_;
   std::optional<RootComplex> root_;  // with host_path_
+  std::optional<NicFault> fault_;
   std::vector<Card> card_;
 };
 

@@ -53,7 +53,7 @@ void Bench::report(JsonWriter& json) const {
     json.end_object();
   }
   json.key("resets");
-  reset_.write(json);
+  reset_.write(json, machine_->slow_path());
   if (hostile_) {
     json.object("fault");
     hostile_->write(json);

@@ -37,19 +37,21 @@ struct Scenario {
 };
 
 struct CardFaults {
-  int dead_card, stalled_card, hostile_card, reset_card;  // -1: none
+  int dead_card, stalled_card, fault_card, reset_card;  // -1: none
+  bool hostile;                                         // what is wrong with fault_card
   Time dead_at, stall_at, stall_for;
 
   CardFaults(const Options& options, unsigned cards)
       : dead_card(options.get<int>("dead_card")),
         stalled_card(options.get<int>("stalled_card")),
-        hostile_card(options.get<int>("fault_card")),
+        fault_card(options.get<int>("fault_card")),
         reset_card(options.get<int>("reset_card")),
+        hostile(options.get<std::string>("fault") == "hostile_registers"),
         dead_at(options.fine_us("dead_at_us")),
         stall_at(options.fine_us("stall_at_us")),
         stall_for(options.fine_us("stall_us")) {
-    if (options.get<std::string>("fault") != "hostile_registers") hostile_card = -1;
-    for (const int card : {dead_card, stalled_card, hostile_card, reset_card}) {
+    if (options.get<std::string>("fault") == "none") fault_card = -1;
+    for (const int card : {dead_card, stalled_card, fault_card, reset_card}) {
       if (card >= static_cast<int>(cards))
         throw OptionError("there is no card " + std::to_string(card) + " to fail");
     }
@@ -70,7 +72,7 @@ struct CardFaults {
       simulation.at(from + stall_for, [&machine, card](Time) { machine.set_stalled(card, false); });
     }
   }
-  bool any() const { return stalled_card >= 0 || lost(); }
+  bool any() const { return stalled_card >= 0 || fault_card >= 0 || lost(); }
 
   /// The card whose counters nobody believes any more, and why frames from and to it may be
   /// missing.
@@ -80,7 +82,7 @@ struct CardFaults {
   };
   std::optional<Lost> lost() const {
     if (dead_card >= 0) return Lost{static_cast<unsigned>(dead_card), "dead_card"};
-    if (hostile_card >= 0) return Lost{static_cast<unsigned>(hostile_card), "hostile_card"};
+    if (hostile) return Lost{static_cast<unsigned>(fault_card), "hostile_card"};
     if (reset_card >= 0) return Lost{static_cast<unsigned>(reset_card), "reset"};
     return {};
   }

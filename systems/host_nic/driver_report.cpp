@@ -4,6 +4,7 @@
 
 #include "queue_formats.hpp"
 #include "systems/host_nic/driver.hpp"
+#include "systems/nic_core/levels.hpp"
 
 namespace emery::host_nic {
 
@@ -34,23 +35,7 @@ const char* kind_name(unsigned kind) {
 
 // ---- registers
 
-void Driver::find_levels(Findings& findings) {
-  const auto level = [&](emnic_counter counter, unsigned i, unsigned port,
-                         const std::string& what) {
-    findings.add(emnic_get_counter(core_, counter, i, port), what);
-  };
-  level(EMNIC_DEVICE_dma_reads, 0, 0, "tags of DMA reads not back");
-  for (unsigned i = 0; i < emnic_interfaces(core_); ++i) {
-    const std::string of = " of interface " + std::to_string(i);
-    level(EMNIC_INTERFACE_tx_slots, i, 0, "transmit slots not back" + of);
-    level(EMNIC_INTERFACE_rx_slots, i, 0, "receive slots not back" + of);
-    for (unsigned p = 0; p < interface(i).ports; ++p) {
-      const std::string port = of + ", port " + std::to_string(p);
-      level(EMNIC_PORT_tx_units, i, p, "units of the transmit packet RAM not back" + port);
-      level(EMNIC_PORT_rx_units, i, p, "units of the receive packet RAM not back" + port);
-    }
-  }
-}
+void Driver::find_levels(Findings& findings) { nic::find_levels(core_, findings); }
 
 std::uint64_t Driver::settings_refused() {
   std::uint64_t sum = emnic_get_counter(core_, EMNIC_DEVICE_settings_refused, 0, 0);

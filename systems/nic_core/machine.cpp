@@ -75,7 +75,10 @@ void Machine::connect_memory(emnic_ops& ops) {
     return host.dma_pointer(*bus, bytes);
   };
   // It stays, and is watched, so that no one else gets it while the device may still write there.
-  ops.dma_free = [](void*, void*, std::size_t, std::uint64_t) {};
+  ops.dma_free = [](void* context, void*, std::size_t, std::uint64_t bus) {
+    const Machine& m = self(context);
+    if (m.reset_) m.host_.dma_free(bus);
+  };
   ops.ring_memory = [](void* context, emnic_memory what, unsigned first, unsigned count,
                        std::uint64_t bus, std::size_t stride) {
     Machine& m = self(context);

@@ -22,6 +22,9 @@ class Machine {
   void plug() { bar_ = host_.device().bar0; }
   /// There is none any more: writes go nowhere, reads fail.
   void unplug() { bar_ = 0; }
+  /// The device has been reset, and writes to no memory that the driver gives back from now on: it
+  /// is gone then. Else it stays, in case the device writes there after all.
+  void writes_no_more(bool reset) { reset_ = reset; }
 
   /// Told of rings that records go to: `count` of `stride` bytes each, from number `first` on.
   std::function<void(emnic_memory what, unsigned first, unsigned count, std::uint64_t bus,
@@ -39,6 +42,7 @@ class Machine {
 
   HostInterface& host_;
   std::uint64_t bar_ = 0;
+  bool reset_ = false;
   std::uint64_t stale_writes_ = 0;
 };
 
