@@ -49,6 +49,11 @@ static void nic_set_up_netdev(struct nic *nic)
 	}
 	netdev->features = netdev->hw_features | NETIF_F_HIGHDMA | NETIF_F_NTUPLE;
 	netdev->vlan_features = netdev->features & ~(NIC_VLAN_TX | NIC_VLAN_RX);
+	if (nic->is->features & EMNIC_COALESCE) {
+		netdev->hw_features |= NETIF_F_GRO_HW;
+		netdev->features |= NETIF_F_GRO_HW;
+		nic->joins = true;
+	}
 	nic_set_address(nic);
 	netif_carrier_off(netdev);
 }

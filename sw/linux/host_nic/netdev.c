@@ -4,6 +4,7 @@
 #include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
 
+#include "clock.h"
 #include "nic.h"
 
 /* The card's counters have 32 bits, 28 s of the shortest frames; and it may be pulled out. */
@@ -41,10 +42,29 @@ static unsigned int nic_strip(netdev_features_t features)
 	       (features & NETIF_F_HW_VLAN_STAG_RX ? EMNIC_S_TAG : 0);
 }
 
+/* Segments are joined as GRO would; an XDP program is for frames. */
+static netdev_features_t nic_fix_features(struct net_device *netdev, netdev_features_t features)
+{
+	const struct nic *nic = netdev_priv(netdev);
+
+	if (nic->frames_only || !(features & NETIF_F_GRO))
+		features &= ~NETIF_F_GRO_HW;
+	return features;
+}
+
 static int nic_set_features(struct net_device *netdev, netdev_features_t features)
 {
 	struct nic *nic = netdev_priv(netdev);
+	struct nic_sizes sizes = nic_get_sizes(nic);
+	int err;
 
+	sizes.joins = features & NETIF_F_GRO_HW;
+	if (sizes.joins != nic->joins) {
+		err = nic_resize(nic, sizes);
+		if (err)
+			return err;
+		netdev->features ^= NETIF_F_GRO_HW;
+	}
 	if (!((netdev->features ^ features) & NIC_VLAN_RX) || !netif_running(netdev))
 		return 0;
 	return nic_status(nic, "VLAN", emnic_set_strip(nic->core, 0, nic_strip(features)));
@@ -52,7 +72,8 @@ static int nic_set_features(struct net_device *netdev, netdev_features_t feature
 
 struct nic_sizes nic_get_sizes(const struct nic *nic)
 {
-	return (struct nic_sizes){ nic->netdev->mtu, nic->tx_ring, nic->rx_ring, nic->queues };
+	return (struct nic_sizes){ nic->netdev->mtu, nic->tx_ring, nic->rx_ring, nic->queues,
+				   nic->joins };
 }
 
 /* Of an interface that is down, or stopped. */
@@ -68,6 +89,7 @@ static int nic_set_sizes(struct nic *nic, struct nic_sizes sizes)
 	nic->tx_ring = sizes.tx_ring;
 	nic->rx_ring = sizes.rx_ring;
 	nic->queues = sizes.queues;
+	nic->joins = sizes.joins;
 	return 0;
 }
 
@@ -91,6 +113,8 @@ int nic_open(struct net_device *netdev)
 		.rx_queues = nic->queues,
 		.tx_ring = nic->tx_ring,
 		.rx_ring = nic->rx_ring,
+		.coalesce_bytes = nic->joins ? NIC_JOINED : 0,
+		.coalesce_clocks = emnic_core_khz(nic->core) * NIC_JOINED_US / 1000,
 		.max_frame = NIC_FRAME(netdev->mtu),
 		.segments = NIC_SEGMENTS,
 		.doorbell_batch = 1,
@@ -194,12 +218,14 @@ int nic_resize(struct nic *nic, struct nic_sizes sizes)
 {
 	struct net_device *netdev = nic->netdev;
 	struct nic_sizes before = nic_get_sizes(nic);
+	/* Of a card that is being reset that comes later. */
+	bool now = netif_running(netdev) && netif_device_present(netdev);
 	int err;
 
-	if (netif_running(netdev))
+	if (now)
 		nic_stop(netdev);
 	err = nic_set_sizes(nic, sizes);
-	if (!netif_running(netdev))
+	if (!now)
 		return err;
 	if (!err)
 		err = nic_open(netdev);
@@ -305,6 +331,7 @@ const struct net_device_ops nic_netdev_ops = {
 	.ndo_features_check = nic_features_check,
 	.ndo_tx_timeout = nic_tx_timeout,
 	.ndo_change_mtu = nic_change_mtu,
+	.ndo_fix_features = nic_fix_features,
 	.ndo_set_features = nic_set_features,
 	.ndo_get_stats64 = nic_get_stats64,
 	.ndo_bpf = nic_bpf,

@@ -7,6 +7,7 @@
 #ifndef EMERY_HOST_NIC_H
 #define EMERY_HOST_NIC_H
 
+#include <linux/bpf.h>
 #include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/net_tstamp.h>
@@ -30,6 +31,10 @@
 #define NIC_BATCH	 8   /* records taken at once */
 #define NIC_HEADROOM	 XDP_PACKET_HEADROOM
 #define NIC_FRAME(mtu)	 ((mtu) + ETH_HLEN + VLAN_HLEN)
+#define NIC_TAILROOM	 SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
+/* Most bytes of TCP segments under one record, and how long one waits for the next. */
+#define NIC_JOINED    (SZ_16K - NIC_HEADROOM - NIC_TAILROOM)
+#define NIC_JOINED_US 10
 
 /* Tags that the card puts in, and takes out. */
 #define NIC_VLAN_TX (NETIF_F_HW_VLAN_CTAG_TX | NETIF_F_HW_VLAN_STAG_TX)
@@ -81,11 +86,13 @@ struct nic_rx {
 	struct xdp_rxq_info xdp;
 	struct nic_counts counts;
 	struct emnic_queue_counts card;
+	unsigned long coalesced; /* packets of several frames */
 	unsigned long xdp_count[NIC_XDP_END];
 };
 
 struct nic_sizes {
 	unsigned int mtu, tx_ring, rx_ring, queues;
+	bool joins;
 };
 
 struct nic_clock {
@@ -118,6 +125,8 @@ struct nic {
 	unsigned int queues; /* of each way, and vectors: in use */
 	unsigned int most_queues;
 	unsigned int tx_ring, rx_ring;
+	bool joins;	       /* segments of TCP that are received: buffers are for several */
+	bool frames_only;      /* an XDP program is there, or about to be */
 	unsigned int posted;   /* writes since something came back from the device */
 	bool requested;	       /* interrupts */
 	bool up;	       /* nic_open has been, and nic_stop has not */
@@ -180,6 +189,17 @@ int nic_rx_create(struct nic *nic);
 void nic_rx_fill(struct nic *nic);
 void nic_rx_destroy(struct nic *nic);
 void nic_receive(struct nic_vector *vector, const struct emnic_completion *completion);
+
+/* gro.c */
+struct nic_joined {
+	unsigned int network, transport, headers; /* offsets, and where the payload begins */
+	unsigned int frames;
+	bool v6;
+};
+bool nic_find_joined(const u8 *frame, const struct emnic_completion *completion,
+		     struct nic_joined *joined);
+void nic_set_joined(struct sk_buff *skb, const struct emnic_completion *completion,
+		    const struct nic_joined *joined);
 
 /* xdp.c */
 bool nic_xdp_passes(struct nic_vector *vector, struct nic_rx *rx, struct bpf_prog *prog,

@@ -11,11 +11,21 @@
 #include "nic.h"
 #include "queue_formats.h"
 
-#define TAILROOM SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
+/* A frame alone in a buffer for several is copied: the stack would have to reckon with all of it. */
+#define MOST_COPIED 2048
+
+static_assert(NIC_JOINED <= CoalesceMostBytes);
 
 bool nic_fits_page(unsigned int mtu)
 {
-	return NIC_HEADROOM + NIC_FRAME(mtu) + TAILROOM <= PAGE_SIZE;
+	return NIC_HEADROOM + NIC_FRAME(mtu) + NIC_TAILROOM <= PAGE_SIZE;
+}
+
+static unsigned int nic_buffer_bytes(const struct nic *nic)
+{
+	unsigned int frame = NIC_FRAME(nic->netdev->mtu);
+
+	return nic->joins ? max_t(unsigned int, frame, NIC_JOINED) : frame;
 }
 
 static struct page_pool *nic_make_pool(struct nic *nic, struct nic_rx *rx)
@@ -27,7 +37,7 @@ static struct page_pool *nic_make_pool(struct nic *nic, struct nic_rx *rx)
 		.nid = dev_to_node(&nic->pdev->dev),
 		.dev = &nic->pdev->dev,
 		.dma_dir = DMA_BIDIRECTIONAL, /* XDP_TX */
-		.max_len = NIC_FRAME(nic->netdev->mtu),
+		.max_len = nic_buffer_bytes(nic),
 		.offset = NIC_HEADROOM,
 	};
 
@@ -41,7 +51,7 @@ static int nic_rx_create_one(struct nic *nic, unsigned int number)
 	int err;
 
 	rx->slots = nic->rx_ring;
-	rx->order = get_order(NIC_HEADROOM + NIC_FRAME(nic->netdev->mtu) + TAILROOM);
+	rx->order = get_order(NIC_HEADROOM + nic_buffer_bytes(nic) + NIC_TAILROOM);
 	rx->pages = kvcalloc(rx->slots, sizeof(*rx->pages), GFP_KERNEL);
 	if (!rx->pages)
 		return -ENOMEM;
@@ -156,20 +166,59 @@ static struct sk_buff *nic_build_skb(const struct xdp_buff *xdp)
 	return skb;
 }
 
-/* The frame in this page, which is the ring's no more. */
+/* To the stack, with what the record says. */
+static void nic_pass_on(struct nic_vector *vector, const struct emnic_completion *c,
+			struct sk_buff *skb)
+{
+	struct nic *nic = vector->nic;
+
+	skb->protocol = eth_type_trans(skb, nic->netdev);
+	if (c->tag)
+		__vlan_hwaccel_put_tag(
+			skb, htons(c->tag == EMNIC_S_TAG ? ETH_P_8021AD : ETH_P_8021Q), c->tci);
+	nic_set_hash(skb, c);
+	if (nic->clock.config.rx_filter != HWTSTAMP_FILTER_NONE)
+		*skb_hwtstamps(skb) = nic_stamp(nic, c->timestamp);
+	skb_record_rx_queue(skb, c->queue);
+	napi_gro_receive(&vector->napi, skb);
+}
+
+static void nic_set_sum(struct sk_buff *skb, const struct net_device *netdev,
+			const struct emnic_completion *c)
+{
+	if (!(netdev->features & NETIF_F_RXCSUM))
+		return;
+	skb->csum = csum_unfold((__force __sum16)htons(c->csum));
+	skb->ip_summed = CHECKSUM_COMPLETE;
+}
+
+static void nic_sync_for_cpu(struct nic *nic, const struct emnic_completion *c, struct page *page)
+{
+	dma_sync_single_range_for_cpu(&nic->pdev->dev, page_pool_get_dma_addr(page), NIC_HEADROOM,
+				      c->bytes, DMA_BIDIRECTIONAL);
+}
+
+/* What is in this page, which is the ring's no more. */
 static void nic_deliver(struct nic_vector *vector, const struct emnic_completion *c,
 			struct page *page)
 {
 	struct nic *nic = vector->nic;
 	struct nic_rx *rx = &nic->rx[c->queue];
 	struct bpf_prog *prog = READ_ONCE(nic->prog);
+	struct nic_joined joined = { .frames = 1 };
 	struct xdp_buff xdp;
 	struct sk_buff *skb;
 
-	dma_sync_single_range_for_cpu(&nic->pdev->dev, page_pool_get_dma_addr(page), NIC_HEADROOM,
-				      c->bytes, DMA_BIDIRECTIONAL);
+	nic_sync_for_cpu(nic, c, page);
 	xdp_init_buff(&xdp, PAGE_SIZE << rx->order, &rx->xdp);
 	xdp_prepare_buff(&xdp, page_address(page), NIC_HEADROOM, c->bytes, true);
+	if (c->segment_bytes && !nic_find_joined(xdp.data, c, &joined)) {
+		page_pool_recycle_direct(rx->pool, page);
+		nic_count_error(&rx->counts, true);
+		return;
+	}
+	/* In frames and their bytes, however few the packets are. */
+	nic_count(&rx->counts, joined.frames, c->bytes + (joined.frames - 1) * joined.headers);
 	if (prog && !nic_xdp_passes(vector, rx, prog, &xdp))
 		return;
 	skb = nic_build_skb(&xdp);
@@ -178,36 +227,54 @@ static void nic_deliver(struct nic_vector *vector, const struct emnic_completion
 		nic_count_error(&rx->counts, false);
 		return;
 	}
-	skb->protocol = eth_type_trans(skb, nic->netdev);
-	if (c->tag)
-		__vlan_hwaccel_put_tag(
-			skb, htons(c->tag == EMNIC_S_TAG ? ETH_P_8021AD : ETH_P_8021Q), c->tci);
-	/* A program may have changed what the sum is of. */
-	if (!prog && (nic->netdev->features & NETIF_F_RXCSUM)) {
-		skb->csum = csum_unfold((__force __sum16)htons(c->csum));
-		skb->ip_summed = CHECKSUM_COMPLETE;
+	if (c->segment_bytes) {
+		nic_set_joined(skb, c, &joined);
+		WRITE_ONCE(rx->coalesced, rx->coalesced + 1);
+	} else if (!prog) { /* a program may have changed what the sum is of */
+		nic_set_sum(skb, nic->netdev, c);
 	}
-	nic_set_hash(skb, c);
-	if (nic->clock.config.rx_filter != HWTSTAMP_FILTER_NONE)
-		*skb_hwtstamps(skb) = nic_stamp(nic, c->timestamp);
-	skb_record_rx_queue(skb, c->queue);
-	napi_gro_receive(&vector->napi, skb);
+	nic_pass_on(vector, c, skb);
+}
+
+/* A copy of what is in this page, which stays the ring's. */
+static void nic_deliver_copy(struct nic_vector *vector, const struct emnic_completion *c,
+			     struct page *page)
+{
+	struct nic *nic = vector->nic;
+	struct nic_rx *rx = &nic->rx[c->queue];
+	struct sk_buff *skb = napi_alloc_skb(&vector->napi, c->bytes);
+
+	if (!skb) {
+		nic_count_error(&rx->counts, false);
+		return;
+	}
+	nic_sync_for_cpu(nic, c, page);
+	skb_put_data(skb, page_address(page) + NIC_HEADROOM, c->bytes);
+	dma_sync_single_range_for_device(&nic->pdev->dev, page_pool_get_dma_addr(page),
+					 NIC_HEADROOM, c->bytes, DMA_BIDIRECTIONAL);
+	nic_count(&rx->counts, 1, c->bytes);
+	nic_set_sum(skb, nic->netdev, c);
+	nic_pass_on(vector, c, skb);
 }
 
 void nic_receive(struct nic_vector *vector, const struct emnic_completion *c)
 {
-	struct nic_rx *rx = &vector->nic->rx[c->queue];
+	struct nic *nic = vector->nic;
+	struct nic_rx *rx = &nic->rx[c->queue];
 	struct page *page = rx->pages[c->slot], *next = NULL;
 
-	if (!c->error) {
-		nic_count(&rx->counts, 1, c->bytes);
-		next = page_pool_dev_alloc_pages(rx->pool);
-	}
-	if (next) {
-		rx->pages[c->slot] = next;
-		nic_deliver(vector, c, page);
+	if (c->error) {
+		nic_count_error(&rx->counts, true);
+	} else if (nic->joins && !c->segment_bytes && c->bytes <= MOST_COPIED) {
+		nic_deliver_copy(vector, c, page);
 	} else {
-		nic_count_error(&rx->counts, c->error);
+		next = page_pool_dev_alloc_pages(rx->pool);
+		if (next) {
+			rx->pages[c->slot] = next;
+			nic_deliver(vector, c, page);
+		} else {
+			nic_count_error(&rx->counts, false);
+		}
 	}
 	nic_offer(rx, rx->pages[c->slot]);
 }

@@ -18,7 +18,7 @@ int nic_get_sset_count(struct net_device *netdev, int set)
 
 	if (set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
-	return EMNIC_COUNTERS_END + 2 * EMNIC_PORT_COUNTS_END + 1 + page_pool_ethtool_stats_get_count() +
+	return EMNIC_COUNTERS_END + 2 * EMNIC_PORT_COUNTS_END + 2 + page_pool_ethtool_stats_get_count() +
 	       nic->most_queues * (EMNIC_TX_QUEUE_COUNTS + EMNIC_RX_QUEUE_COUNTS + NIC_XDP_END + 2);
 }
 
@@ -44,6 +44,7 @@ void nic_get_strings(struct net_device *netdev, u32 set, u8 *data)
 		ethtool_sprintf(&data, "rx_%s_phy", emnic_port_count_name(i));
 	}
 	ethtool_sprintf(&data, "tx_segmented");
+	ethtool_sprintf(&data, "rx_coalesced");
 	data = page_pool_ethtool_stats_get_strings(data);
 	for (i = 0; i < nic->most_queues; i++) {
 		for (k = 0; k < NIC_XDP_END; k++)
@@ -90,10 +91,13 @@ void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stat
 		*data++ = tx[i];
 		*data++ = rx[i];
 	}
-	*data = 0; /* packets that became several frames */
-	for (i = 0; i < nic->most_queues; i++)
-		*data += READ_ONCE(nic->tx[i].segmented);
-	data = nic_get_pool_stats(nic, data + 1);
+	data[0] = 0; /* packets that became several frames */
+	data[1] = 0; /* that several became */
+	for (i = 0; i < nic->most_queues; i++) {
+		data[0] += READ_ONCE(nic->tx[i].segmented);
+		data[1] += READ_ONCE(nic->rx[i].coalesced);
+	}
+	data = nic_get_pool_stats(nic, data + 2);
 	for (i = 0; i < nic->most_queues; i++) {
 		for (k = 0; k < NIC_XDP_END; k++)
 			*data++ = READ_ONCE(nic->rx[i].xdp_count[k]);

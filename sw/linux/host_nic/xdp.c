@@ -176,8 +176,18 @@ int nic_bpf(struct net_device *netdev, struct netdev_bpf *bpf)
 		NL_SET_ERR_MSG(bpf->extack, "XDP needs frames that fit into a page: smaller MTU");
 		return -EOPNOTSUPP;
 	}
+	nic->frames_only = bpf->prog;
+	if (bpf->prog)
+		netdev_update_features(netdev);
+	if (bpf->prog && nic->joins) {
+		nic->frames_only = false;
+		NL_SET_ERR_MSG(bpf->extack, "no memory for rings without rx-gro-hw");
+		return -ENOMEM;
+	}
 	before = xchg(&nic->prog, bpf->prog);
 	if (before)
 		bpf_prog_put(before); /* freed when no poll can be running it */
+	if (!bpf->prog)
+		netdev_update_features(netdev);
 	return 0;
 }
