@@ -164,9 +164,9 @@ module mac_control_tb
     keep = 1;
     repeat (20) send(60, 16'h0002);
     settle();
-    kept = 0;
+    kept   = 0;
     quanta = 16'd60;
-    stop = 9'h100;
+    stop   = 9'h100;
     repeat (100) @(posedge clk);
     `CHECK(kept == 1 && paused == 9'h100, $sformatf("kept %0d", kept))
     `TB_PASS
