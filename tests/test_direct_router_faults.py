@@ -122,12 +122,9 @@ def host_path(simulate):
     ("way", "seed", "at"),
     [("all", 1, 100.3), ("all", 2, 217.77), ("too-much", 10, 150.1), ("A", 3, 60.8), ("C", 4, 120.2), ("D", 5, 99.9)],
 )
-def test_a_card_and_its_nic_are_reset_under_traffic(host_path, request, way, kind, seed, at):
+def test_a_card_and_its_nic_are_reset_under_traffic(host_path, way, kind, seed, at):
     """The software router sets the NIC up anew; frames for the card are dropped meanwhile, and the others lose nothing for it.
     Credits, tags, slots, packet RAM and buffers are back, or the run fails."""
-    if (way, kind) == ("too-much", "function"):
-        reason = "9 packets of the NIC leave the card when the function's reset has cleared Bus Master Enable"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     settings, rate = WAYS[way]
     result = host_path("--rate", rate, "--seed", seed, reset_card=CARD, reset_kind=kind, reset_at_us=at, **settings)
     (reset,) = result["resources"]["resets"]
