@@ -245,7 +245,8 @@ def test_a_hostile_function_ends_no_aggregate_of_another(simulate, functions):
 @pytest.mark.parametrize("at", [100, 140, 180, 220])
 @pytest.mark.parametrize("functions", [2, 8])
 def test_a_function_is_reset_in_the_middle_of_its_aggregates(simulate, functions, at):
-    """They close with it: nothing is written into memory that its driver has given back, and nothing is lost when it is open again."""
+    """They close with it: nothing is written into memory that its driver has given back, and nothing is lost when it
+    is open again."""
     words = ("--size", "1000", "--direction", "both", "--duration", "600us", "--flows", "64", "--seed", str(at))
     settings = SHARED_OUT | {"functions": functions, "train": 6, "coalesce_us": 200, "function_reset_at_us": at}
     result = simulate("host-nic", *words, "--rate", str(0.01 * functions), **settings)
