@@ -176,7 +176,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize(("seed", "frame", "batch"), [(1, 60, 1), (2, 101, 8)])
+@pytest.mark.parametrize(("seed", "frame", "batch"), [(1, 60, 1), (2, 80, 8)])
 def test_a_queue_that_a_nic_has_stopped_is_set_up_anew(host_path, fault, seed, frame, batch):
     """A read that fails costs the frames of that read, and of receive queues those that come until it is set up."""
     waits = {"dma_timeout_us": 60, "dma_overtaken_us": 20}
