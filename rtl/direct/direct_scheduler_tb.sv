@@ -29,6 +29,7 @@ module direct_scheduler_tb #(
   int hot = -1;  // all frames to this card
   bit shared = 0;  // one transaction at a time on the whole bus
   bit stalled[Cards], dead[Cards], faulty[Cards];  // may lose what it had
+  logic [Cards-1:0] enable = '1;
   logic [Cards-1:0] card_rst = '1;
   int unsigned max_latency = 20;
 
@@ -132,7 +133,7 @@ module direct_scheduler_tb #(
         .clk_i(clk),
         .rst_i(card_rst[i]),
         .peer_base_i(base),
-        .enable_i(1'b1),
+        .enable_i(enable[i]),
         .res_min_words_i(res_min),
         .timeout_i(timeout),
         .retry_i(retry),
@@ -306,6 +307,7 @@ module direct_scheduler_tb #(
         nulls += int'(events[i].null_req);
         timeouts += int'(events[i].request_timeout) + int'(events[i].burst_timeout);
         aborts += int'(events[i].aborted);
+        `CHECK(enable[i] || !events[i].res_sent, "a card answers that is being set up")
         stale_res += int'(events[i].stale_res);
         stale_burst += int'(events[i].stale_burst);
         discarded += int'(events[i].packet_discarded);
@@ -591,10 +593,13 @@ module direct_scheduler_tb #(
       repeat (5000) @(posedge clk);
       `CHECK(delivered[0][1] > earlier + 20, "a dead card holds up others")
       card_rst[2] <= 1;
+      enable[2]   <= 0;
       undecided[2].delete();
       repeat (10) @(posedge clk);
       card_rst[2] <= 0;
       dead[2] = 0;
+      repeat ($urandom_range(4000)) @(posedge clk);
+      enable[2] <= 1;
       repeat (25000) @(posedge clk);
       earlier = delivered[2][0];
       repeat (6000) @(posedge clk);

@@ -9,8 +9,9 @@
 /// follow what joined last, and have no more payload than the first; one with PSH, with less payload, or behind which there is no
 /// room for another ends it. So does any other frame of the queue, for records of a queue come in the order of its slots; one that
 /// opens an aggregate of a queue with the same place (engine_pkg: aggregate_of), which is always the same function's; and its age, up to 3 clocks
-/// a place late. One without a slot (`slotless_i`; or what is open in its place by then) closes as if it were old: the next frame may find one. While `hold_i` is high nothing joins. Of a function in `reset_i` (function-level reset) nothing opens, and what
-/// is open closes as if it were old: long before function_clear, which waits for its slot, loses patience.
+/// a place late. One without a slot (`slotless_i`; or what is open in its place by then) closes as if it were old: the next frame may
+/// find one. While `hold_i` is high nothing joins. Of a function in `reset_i` (function-level reset) nothing opens, and what is open closes
+/// as if it were old: long before function_clear, which waits for its slot, loses patience.
 /// One frame a clock where nothing is open; one that opens an aggregate, or finds one open in its place, takes 2 clocks, one that joins 4,
 /// and what closes it 2. Latency 2 clocks, full back-pressure; drops nothing. `joined_o`: a frame follows. Reset closes all, unsaid.
 /// Where `On` is 0 it is nothing but wire.
