@@ -63,23 +63,67 @@ void Crossings::dropped(unsigned in, const std::string& reason, std::uint64_t co
 }
 
 std::uint64_t Crossings::missing(int stream) const {
+  const auto put = put_.find(stream);
   const std::uint64_t away = score_.under_way(stream),
-                      known = score_.counts(stream).dropped_total();
+                      known = score_.counts(stream).dropped_total() +
+                              (put == put_.end() ? 0 : put->second);
   return away > known ? away - known : 0;
+}
+
+void Crossings::put(Cause& cause, int stream, std::uint64_t count) {
+  cause.put[stream] += count;
+  put_[stream] += count;
+}
+
+// A stream of this cause that misses a frame, or that does now, for one of another cause's has gone
+// to another of its streams, and so on; -1: there is none.
+int Crossings::find_room(std::size_t cause, std::vector<bool>& asked) {
+  asked[cause] = true;
+  for (const int s : causes_[cause].streams)
+    if (missing(s) != 0) return s;
+  for (const int s : causes_[cause].streams) {
+    for (std::size_t other = 0; other < causes_.size(); ++other) {
+      const auto here = causes_[other].put.find(s);
+      if (asked[other] || here == causes_[other].put.end() || here->second == 0) continue;
+      const int elsewhere = find_room(other, asked);
+      if (elsewhere < 0) continue;
+      --here->second;
+      --put_[s];
+      put(causes_[other], elsewhere, 1);
+      return s;
+    }
+  }
+  return -1;
 }
 
 void Crossings::dropped(const std::vector<int>& streams, const std::string& reason,
                         std::uint64_t count, Findings& findings) {
+  if (count == 0) return;
+  if (streams.empty())
+    return findings.add(count, "frames dropped (" + reason + ") that nobody sent");
+  const std::size_t cause = causes_.size();
+  causes_.push_back({streams, reason, {}});
   for (const int s : streams) {
     const std::uint64_t here = std::min(count, missing(s));
-    if (here != 0) score_.dropped(s, reason, here);
+    put(causes_[cause], s, here);
     count -= here;
   }
-  if (count == 0) return;
-  if (streams.empty()) {
-    findings.add(count, "frames dropped (" + reason + ") that nobody sent");
-  } else {
-    score_.dropped(streams.front(), reason, count);
+  for (; count != 0; --count) {
+    std::vector<bool> asked(causes_.size());
+    const int s = find_room(cause, asked);
+    if (s < 0) break;
+    put(causes_[cause], s, 1);
+  }
+  put(causes_[cause], streams.front(), count);
+}
+
+void Crossings::settle() {
+  put_.clear();
+  for (Cause& cause : std::exchange(causes_, {})) {
+    for (const int s : cause.streams) {
+      const std::uint64_t count = std::exchange(cause.put[s], 0);
+      if (count != 0) score_.dropped(s, cause.reason, count);
+    }
   }
 }
 

@@ -54,10 +54,13 @@ class Crossings {
   int drop_stream(unsigned in) const { return from_[in].drop; }
   /// Frames of a port that were dropped for a reason; a finding when more than were to be.
   void dropped(unsigned in, const std::string& reason, std::uint64_t count, Findings& findings);
-  /// Frames dropped that may have been of any of these streams: counted for those that miss some.
-  /// What is left over is put on the first, where it will not add up.
+  /// Frames dropped that may have been of any of these streams: put down to those that miss some,
+  /// the first ones first; where none does, what was told of before goes to others of its own, if
+  /// that makes room. What is left over is put on the first, where it will not add up.
   void dropped(const std::vector<int>& streams, const std::string& reason, std::uint64_t count,
                Findings& findings);
+  /// Counts all of these, when all have been told of.
+  void settle();
   /// Frames under way on a stream that no drop accounts for.
   std::uint64_t missing(int stream) const;
 
@@ -70,13 +73,24 @@ class Crossings {
     int drop = -1, router = -1;
     std::map<std::string, std::uint64_t> expected;
   };
+  // Frames of any of these streams, and of which they are taken to be.
+  struct Cause {
+    std::vector<int> streams;
+    std::string reason;
+    std::map<int, std::uint64_t> put;
+  };
+
   int make_drop(unsigned in);
+  void put(Cause& cause, int stream, std::uint64_t count);
+  int find_room(std::size_t cause, std::vector<bool>& asked);
 
   Scoreboard& score_;
   std::vector<std::string> kinds_;
   std::vector<From> from_;
   std::vector<int> router_;  // by output; -1: none yet
   std::vector<std::vector<int>> to_;
+  std::vector<Cause> causes_;
+  std::map<int, std::uint64_t> put_;  // of all causes, by stream
 };
 
 }  // namespace emery

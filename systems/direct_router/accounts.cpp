@@ -239,6 +239,7 @@ void Accounts::collect(Host& host, const std::optional<CardFaults::Lost>& lost) 
     settle_output(c, "tx_error", counters_[c]["nic_tx_errors"], lost);
   }
   settle_stranded();
+  crossings_.settle();
   if (!lost) return;
   for (const auto& streams : {from(lost->card, -1), crossings_.to(lost->card)}) {
     for (const int s : streams) score_.dropped(s, lost->reason, crossings_.missing(s));

@@ -61,6 +61,7 @@ void Counters::account(Crossings& crossings, Findings& findings) const {
   for (unsigned p = 0; p < drops.size(); ++p) {
     for (const auto& [reason, count] : drops[p]) crossings.dropped(p, reason, count, findings);
   }
+  crossings.settle();
 }
 
 std::uint64_t Counters::dropped(unsigned port, const std::string& reason) const {
