@@ -28,6 +28,9 @@ struct Ways {
     }
     return s;
   }
+  void drop(const std::vector<int>& streams, const std::string& reason, std::uint64_t count) {
+    crossings.dropped(streams, reason, count, findings);
+  }
   std::uint64_t dropped(int stream, const std::string& reason) const {
     const auto& all = score.counts(stream).dropped;
     const auto found = all.find(reason);
@@ -39,9 +42,9 @@ struct Ways {
 void test_makes_room(Checks& check) {
   Ways w;
   const int a = w.offer(0, 1, 5), b = w.offer(2, 1, 2), c = w.offer(2, 0, 1);
-  w.crossings.dropped({a, b}, "at_output", 2, w.findings);  // 2 of a
-  w.crossings.dropped({c, b}, "at_input", 1, w.findings);   // that of c
-  w.crossings.dropped({a}, "too_long", 5, w.findings);      // so the output's were of b
+  w.drop({a, b}, "at_output", 2);  // 2 of a
+  w.drop({c, b}, "at_input", 1);   // that of c
+  w.drop({a}, "too_long", 5);      // so the output's were of b
   check.equal(w.crossings.missing(a) + w.crossings.missing(b) + w.crossings.missing(c), 0u,
               "all are known");
   check.that(w.score.counts(a).dropped.empty(), "nothing is counted before the end");
@@ -56,9 +59,9 @@ void test_makes_room(Checks& check) {
 void test_makes_room_through_others(Checks& check) {
   Ways w;
   const int a = w.offer(0, 0, 1), b = w.offer(0, 1, 1), c = w.offer(0, 2, 1);
-  w.crossings.dropped({a, b}, "first", 1, w.findings);
-  w.crossings.dropped({b, c}, "second", 1, w.findings);
-  w.crossings.dropped({a}, "third", 1, w.findings);
+  w.drop({a, b}, "first", 1);
+  w.drop({b, c}, "second", 1);
+  w.drop({a}, "third", 1);
   w.crossings.settle();
   check.that(
       w.dropped(a, "third") == 1 && w.dropped(b, "first") == 1 && w.dropped(c, "second") == 1,
@@ -70,9 +73,9 @@ void test_makes_room_through_others(Checks& check) {
 void test_too_many(Checks& check) {
   Ways w;
   const int a = w.offer(0, 0, 1), b = w.offer(1, 0, 1);
-  w.crossings.dropped({a, b}, "first", 1, w.findings);
-  w.crossings.dropped({b, a}, "second", 2, w.findings);
-  w.crossings.dropped({}, "third", 4, w.findings);
+  w.drop({a, b}, "first", 1);
+  w.drop({b, a}, "second", 2);
+  w.drop({}, "third", 4);
   w.crossings.settle();
   check.equal(w.score.failures().size(), 1u, "one stream has a frame too many");
   check.equal(w.findings.lines().size(), 1u, "and four are nobody's");
