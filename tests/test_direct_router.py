@@ -324,7 +324,8 @@ def test_a_parameter_chooses_the_top():
         "credits_nph",
         "pcie_interface",
     }
-    assert told[1] - told[0] == link | {"mps", "switch_latency_ns", "host_path"}
+    nic = {"host_path", "dma_timeout_us", "dma_overtaken_us", "fault_frame"}
+    assert told[1] - told[0] == link | nic | {"mps", "switch_latency_ns"}
 
 
 def test_limits_over_pcie():
