@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kConfigBytes = 4096;
 
 // What of the PCI Express capability's Device Control is the slot's: ordering, sizes, tags.
-constexpr std::uint32_t kOfSlot = 0x71f0, kInitiateReset = 0x8000;
+constexpr std::uint32_t kOfSlot = 0x71f0;
 
 // A range in pieces that do not cross an 8-byte border.
 template <class Each>
@@ -101,7 +101,7 @@ void VfioRegions::write_config_word(std::uint16_t offset, std::uint32_t value, u
   } else if (vectors_.count() && offset == device.msix_cap) {
     const std::uint32_t both = (std::uint32_t{vectors_.control()} << 16 & ~mask) | (value & mask);
     vectors_.set_control(static_cast<std::uint16_t>(both >> 16));
-  } else if (offset == device.pcie_cap + 0x08) {
+  } else if (offset == device_control(host_)) {
     if (value & mask & kInitiateReset) {
       reset();
       return;

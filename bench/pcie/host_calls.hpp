@@ -46,6 +46,12 @@ inline void set_bus_master(HostInterface& host, bool on) {
   host.config_write(0x04, on ? command | 4 : command & ~4u, 0x3);
 }
 
+/// Where Device Control is, and its bit that asks for a function-level reset.
+constexpr std::uint32_t kInitiateReset = 1u << 15;
+inline std::uint16_t device_control(const HostInterface& host) {
+  return static_cast<std::uint16_t>(host.device().pcie_cap + 8);
+}
+
 inline void set_msix_vector(HostInterface& host, unsigned entry, unsigned vector, bool masked) {
   const MsixMessage message = host.msix_message(vector);
   const std::uint64_t at = host.device().bar0 + host.device().msix_table + 16ull * entry;

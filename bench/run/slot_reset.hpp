@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/pcie/host_calls.hpp"
 #include "bench/pcie/host_memory.hpp"
 #include "bench/run/pcie_host.hpp"
 #include "bench/run/reset_plan.hpp"
@@ -57,8 +58,9 @@ class SlotReset {
               const System& system) {
     simulation.run_until(start + plan_.next);
     Reset& reset = resets_.emplace_back();
-    const auto control = static_cast<std::uint16_t>(host.root.device().pcie_cap + 8);
-    const std::uint32_t initiate = plan_.function ? host.root.config_read(control) | kInitiate : 0;
+    const std::uint16_t control = device_control(host.root);
+    const std::uint32_t initiate =
+        plan_.function ? host.root.config_read(control) | kInitiateReset : 0;
     under_way_ = true;
     reset.at = simulation.now();
     reset.since_start = reset.at - start;
@@ -145,8 +147,6 @@ class SlotReset {
   }
 
  private:
-  static constexpr std::uint32_t kInitiate = 1u << 15;
-
   struct Reset : ResetTimes {
     std::uint64_t lost = 0, answers = 0, dropped = 0, unexpected = 0;
   };

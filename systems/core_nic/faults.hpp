@@ -53,9 +53,7 @@ class Faults {
   }
 
   /// How long nothing may move because of it.
-  Time pause() const {
-    return name_ == "late_completion" ? 2 * timeout_ : name_.starts_with("lost") ? timeout_ : 0;
-  }
+  Time pause() const { return fault_pause(name_, timeout_); }
   /// The device is made to read what is not there.
   bool reads_wild() const { return name_ == "null_address" || name_ == "wild_address"; }
   void write(JsonWriter& json) const {
@@ -66,8 +64,7 @@ class Faults {
   }
 
  private:
-  static constexpr std::uint64_t kNowhere = 0x5555'0000'0000;  // HostMemory never maps this
-  static constexpr unsigned kHostileClocks = 60;               // between two writes
+  static constexpr unsigned kHostileClocks = 60;  // between two writes
 
   // Not what starts and stops the cores, nor what tells the firmware of descriptors, nor the vector
   // that is in use: they are this driver's own.

@@ -100,13 +100,9 @@ std::vector<int> Accounts::from(unsigned in, int cls) const {
 }
 
 // What is missing to or from a lost card may as well have gone with it: those come last.
-std::vector<int> Accounts::lost_last(std::vector<int> streams,
-                                     const std::optional<CardFaults::Lost>& lost) const {
-  if (!lost) return streams;
-  std::vector<int> gone = from(lost->card, -1);
-  gone.insert(gone.end(), crossings_.to(lost->card).begin(), crossings_.to(lost->card).end());
-  std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(gone, s) == 0; });
-  return streams;
+void Accounts::drop(std::vector<int> streams, const std::string& reason, std::uint64_t count) {
+  std::ranges::stable_partition(streams, [&](int s) { return std::ranges::count(gone_, s) == 0; });
+  crossings_.dropped(streams, reason, count, findings_);
 }
 
 Accounts::Queue Accounts::read_queue(Host& host, unsigned card, unsigned dest, unsigned cls) {
@@ -142,8 +138,7 @@ std::int64_t Accounts::unexplained(const Host& host, unsigned in, const std::str
 
 // Frames that an output has thrown away, of inputs that it does not tell apart: what an input with
 // an empty FIFO misses was thrown away, so those come first.
-void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t count,
-                             const std::optional<CardFaults::Lost>& lost) {
+void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t count) {
   std::vector<int> streams, behind;
   for (const int s : crossings_.to(out)) {
     const bool waits = std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) {
@@ -152,7 +147,7 @@ void Accounts::settle_output(unsigned out, const char* reason, std::uint64_t cou
     (waits ? behind : streams).push_back(s);
   }
   streams.insert(streams.end(), behind.begin(), behind.end());
-  drop(lost_last(streams, lost), reason, count);
+  drop(streams, reason, count);
 }
 
 // What still waits in a FIFO for someone who does not take it.
@@ -180,14 +175,14 @@ void Accounts::expect_for_host(unsigned card) {
   crossings_.expect(card, "no_slow_path", for_host);
 }
 
-void Accounts::collect_card(Host& host, unsigned c, const std::optional<CardFaults::Lost>& lost) {
+void Accounts::collect_card(Host& host, unsigned c) {
   for (const auto& [name, offset] : kCounters) counters_[c][name] = host.read(c, offset);
   for (const auto& [name, offset] : kDrops) drops_[c][name] += host.read(c, offset);
   if (config_.table_memory) counters_[c]["lpm_lost"] = host.read(c, EMERY_REG(lpm_lost));
   for (const auto& [name, count] : host.drops(c)) drops_[c][name] += count;
 
   // Input FIFOs: those to a peer hold one way's frames (or one a class), the slow path's any.
-  const auto any = lost_last(from(c, -1), lost);
+  const auto any = from(c, -1);
   std::vector<std::uint64_t> slow_dropped;
   for (unsigned n = 0; n < config_.cards; ++n) {
     const bool peer = n + 1 < config_.cards;
@@ -210,10 +205,10 @@ void Accounts::collect_card(Host& host, unsigned c, const std::optional<CardFaul
     for (unsigned kind = 0; kind < crossings_.kinds(); ++kind) {
       if (const int s = crossings_.find(c, to, kind); s >= 0) streams.push_back(s);
     }
-    for (const auto& [reason, count] : host.refused(c, to)) drop(streams, reason.c_str(), count);
+    for (const auto& [reason, count] : host.refused(c, to)) drop(streams, reason, count);
   }
   for (unsigned k = 0; k < config_.classes; ++k)
-    drop(lost_last(from(c, static_cast<int>(k)), lost), "slow_fifo_full", slow_dropped[k]);
+    drop(from(c, static_cast<int>(k)), "slow_fifo_full", slow_dropped[k]);
   drop(any, "rx_fifo_full", host.read(c, EMERY_REG(rx_fifo_full)));
   drop(any, "too_long", counters_[c]["slow_rx_too_long"]);
   if (const auto restarts = host.restarts(c)) {
@@ -228,22 +223,23 @@ void Accounts::collect_card(Host& host, unsigned c, const std::optional<CardFaul
 
 void Accounts::collect(Host& host, const std::optional<CardFaults::Lost>& lost) {
   const auto alive = [&](unsigned c) { return !lost || c != lost->card; };
+  if (lost) {
+    gone_ = from(lost->card, -1);
+    const std::vector<int>& to = crossings_.to(lost->card);
+    gone_.insert(gone_.end(), to.begin(), to.end());
+  }
   for (unsigned c = 0; c < config_.cards; ++c) {
-    if (alive(c)) collect_card(host, c, lost);
+    if (alive(c)) collect_card(host, c);
   }
   for (unsigned c = 0; c < config_.cards; ++c) {
     if (!alive(c)) continue;
-    settle_output(c, "discarded", counters_[c]["discarded"], lost);
-    settle_output(c, "tx_error", counters_[c]["slow_tx_bad"] + counters_[c]["slow_tx_bus_error"],
-                  lost);
-    settle_output(c, "tx_error", counters_[c]["nic_tx_errors"], lost);
+    settle_output(c, "discarded", counters_[c]["discarded"]);
+    settle_output(c, "tx_error", counters_[c]["slow_tx_bad"] + counters_[c]["slow_tx_bus_error"]);
+    settle_output(c, "tx_error", counters_[c]["nic_tx_errors"]);
   }
   settle_stranded();
   crossings_.settle();
-  if (!lost) return;
-  for (const auto& streams : {from(lost->card, -1), crossings_.to(lost->card)}) {
-    for (const int s : streams) score_.dropped(s, lost->reason, crossings_.missing(s));
-  }
+  for (const int s : gone_) score_.dropped(s, lost->reason, crossings_.missing(s));
 }
 
 std::uint64_t Accounts::sum(const std::string& counter) const {

@@ -65,22 +65,17 @@ class Accounts {
     std::vector<int> streams;
   };
 
-  void collect_card(Host& host, unsigned card, const std::optional<CardFaults::Lost>& lost);
+  void collect_card(Host& host, unsigned card);
   Queue read_queue(Host& host, unsigned card, unsigned dest, unsigned cls);
   void expect_for_host(unsigned card);
   void settle_drops(unsigned card);
-  void settle_output(unsigned out, const char* reason, std::uint64_t count,
-                     const std::optional<CardFaults::Lost>& lost);
+  void settle_output(unsigned out, const char* reason, std::uint64_t count);
   void settle_stranded();
   bool of_class(unsigned kind, unsigned cls) const;
   std::vector<int> from(unsigned in, unsigned out, unsigned cls) const;
   std::vector<int> from(unsigned in, int cls) const;
-  std::vector<int> lost_last(std::vector<int> streams,
-                             const std::optional<CardFaults::Lost>& lost) const;
   std::uint64_t by_end(int stream) const;
-  void drop(const std::vector<int>& streams, const char* reason, std::uint64_t count) {
-    crossings_.dropped(streams, reason, count, findings_);
-  }
+  void drop(std::vector<int> streams, const std::string& reason, std::uint64_t count);
 
   const HostConfig& config_;
   bool by_class_;
@@ -91,6 +86,7 @@ class Accounts {
   std::vector<std::vector<std::uint64_t>> queue_max_;           // words, by card and queue
   std::vector<std::map<std::string, std::uint64_t>> drops_;     // by card
   std::vector<Queue> queues_;
+  std::vector<int> gone_;    // streams from and to a lost card
   std::vector<Time> asked_;  // of each output's line
   Time traffic_ = 0;
   Findings findings_;

@@ -10,6 +10,7 @@
 #include "bench/traffic/network_order.hpp"
 #include "bench/traffic/protocols.hpp"
 #include "direct_router.h"
+#include "systems/nic_core/levels.hpp"
 
 namespace emery::direct_router {
 namespace {
@@ -453,13 +454,10 @@ void Host::look_at(unsigned c, Time now) {
 }
 
 Findings Host::levels(Time until) {
-  for (;;) {
-    Findings held;
+  return nic::levels(simulation_, until, [&](Findings& held) {
     for (Card& card : card_)
       if (card.rings) card.rings->find_levels(held);
-    if (held.lines().empty() || simulation_.now() >= until) return held;
-    simulation_.run_for(10 * kMicrosecond);
-  }
+  });
 }
 
 void Host::check(Findings& findings) const {

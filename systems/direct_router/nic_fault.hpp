@@ -16,7 +16,6 @@
 #include "bench/stats/json.hpp"
 #include "queue_formats.hpp"
 #include "sw/lib/host_nic/emnic.h"
-#include "systems/direct_router/settings.hpp"
 
 namespace emery::direct_router {
 
@@ -30,7 +29,7 @@ struct NicFaultPlan {
       : name(options.get<std::string>("fault")),
         frame(options.get<std::uint64_t>("fault_frame")),
         card(options.get<unsigned>("fault_card")),
-        pause(fault_pause(options)) {}
+        pause(fault_pause(name, options.us("dma_timeout_us"))) {}
   bool any() const { return name != "none" && name != "hostile_registers"; }
 };
 
@@ -78,7 +77,6 @@ class NicFault {
   }
 
  private:
-  static constexpr std::uint64_t kNowhere = 0x5555'0000'0000;  // HostMemory never maps this
   static constexpr std::uint64_t kDescriptor = queue_pkg::desc_t::kBytes;
 
   bool of_receive() const { return name_ == "rx_null_address" || name_ == "lost_rx_descriptor"; }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "Vdirect_router_pcie.h"
+#include "bench/pcie/host_calls.hpp"
 #include "bench/pcie/make_endpoint.hpp"
 #include "bench/pcie/pcie_switch.hpp"
 #include "bench/pcie/root_complex.hpp"
@@ -35,7 +36,6 @@ static_assert(sizeof(direct_router_t) <= direct_pkg::HostBase &&
               "BAR 0 has room for the card, and for a NIC of one interface");
 constexpr std::uint64_t kUserHz = 125'000'000;  // as hard blocks of narrow links have it
 constexpr unsigned kDeviceControl = ConfigSpace::kPcieCap + 8;
-constexpr std::uint32_t kInitiate = 1u << 15;  // the reset of a function
 
 LinkConfig link_config(const Options& options) {
   LinkConfig config = LinkConfig::from(options);
@@ -169,7 +169,7 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
   bool answered(unsigned card) const override { return !root_ || root_->tags_in_use(card) == 0; }
   void reset_function(unsigned card) override {
     card_[card].was_away = true;
-    cpu_.config_write(card, kDeviceControl, control() | kInitiate);
+    cpu_.config_write(card, kDeviceControl, control() | kInitiateReset);
   }
   bool resets_function(unsigned card) const override {
     return card_[card].endpoint->resets_function();

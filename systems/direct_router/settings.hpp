@@ -102,14 +102,6 @@ inline Time update_lead(const Options& options) {
   return 10 * kMicrosecond + 16 * 8 * options.ns("fib_latency_ns");
 }
 
-/// How long a card may have nothing to show for itself because a read of its NIC has no answer.
-inline Time fault_pause(const Options& options) {
-  const auto fault = options.get<std::string>("fault");
-  if (fault == "none") return 0;
-  const Time timeout = options.us("dma_timeout_us");
-  return fault == "late_completion" ? 2 * timeout : fault.starts_with("lost") ? timeout : 0;
-}
-
 inline MacConfig mac_config(const Options& options, unsigned port) {
   MacConfig c;
   c.rate = kLineRate;

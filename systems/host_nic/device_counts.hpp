@@ -8,6 +8,7 @@
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "systems/host_nic/driver.hpp"
+#include "systems/nic_core/levels.hpp"
 
 namespace emery::host_nic {
 
@@ -36,13 +37,7 @@ class DeviceCounts {
 
   /// What the device still holds at `until`, though nothing is under way.
   static Findings levels(Driver& driver, Simulation& simulation, Time until) {
-    for (;;) {
-      Findings held;
-      driver.find_levels(held);
-      if (held.lines().empty()) return held;
-      simulation.run_for(10 * kMicrosecond);
-      if (simulation.now() >= until) return held;
-    }
+    return nic::levels(simulation, until, [&](Findings& held) { driver.find_levels(held); });
   }
 
   std::uint64_t settings_refused() const { return settings_refused_; }

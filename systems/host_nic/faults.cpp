@@ -11,7 +11,6 @@ namespace emery::host_nic {
 
 namespace {
 
-constexpr std::uint64_t kNowhere = 0x5555'0000'0000;  // HostMemory never maps this
 // In the order of Faults::Kind.
 constexpr const char* kNames[] = {"none",
                                   "doorbell",
@@ -54,12 +53,9 @@ Faults::Faults(const Options& options, const DriverConfig& driver)
   if (found == std::end(kNames))
     throw OptionError("fault: '" + name_ + "' is of a Linux's slot, not of the bench's driver");
   kind_ = static_cast<Kind>(found - std::begin(kNames));
-  if (kind_ == Kind::kSlowHost || kind_ == Kind::kPausedPort || kind_ == Kind::kSlowCpu)
-    pause_ = lasts_;
-  if (kind_ == Kind::kLostCompletion || kind_ == Kind::kLostDescriptor ||
-      kind_ == Kind::kLostRxDescriptor)
-    pause_ = timeout_;
-  if (kind_ == Kind::kLateCompletion) pause_ = 2 * timeout_;
+  pause_ = kind_ == Kind::kSlowHost || kind_ == Kind::kPausedPort || kind_ == Kind::kSlowCpu
+               ? lasts_
+               : fault_pause(name_, timeout_);
 }
 
 void Faults::strike(unsigned queue) {

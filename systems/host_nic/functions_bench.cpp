@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "bench/pcie/host_calls.hpp"
 #include "host_nic.h"
 #include "queue_formats.hpp"
 #include "systems/host_nic/device_counts.hpp"
@@ -225,12 +226,9 @@ std::vector<int> FunctionsBench::streams_of(const Function& f) const {
 
 void FunctionsBench::reset_function() {
   reset_at_ = kNever;
-  Function& f = functions_[functions_.size() - (hostile_ ? 2 : 1)];
+  Function& f = last_that_behaves();
   f.away = true;
-  bool written = false;
-  f.host->config_write_async(static_cast<std::uint16_t>(f.host->device().pcie_cap + 8), 0x8000, 0x2,
-                             [&written](std::uint64_t, bool) { written = true; });
-  f.host->wait([&written] { return written; }, kFunctionReset);
+  f.host->config_write(device_control(*f.host), kInitiateReset, 0x2);
   f.host->wait([] { return false; }, kFunctionReset);
   f.driver->reopen();
   for (const int stream : streams_of(f)) in_reset_.push_back(score_.under_way(stream));
@@ -239,7 +237,7 @@ void FunctionsBench::reset_function() {
 
 // What was under way when it was open again may be lost, and nothing that came later.
 void FunctionsBench::lose_in_reset() {
-  const auto streams = streams_of(functions_[functions_.size() - (hostile_ ? 2 : 1)]);
+  const auto streams = streams_of(last_that_behaves());
   for (std::size_t i = 0; i < in_reset_.size(); ++i) {
     const std::uint64_t missing =
         score_.under_way(streams[i]) - score_.counts(streams[i]).dropped_total();

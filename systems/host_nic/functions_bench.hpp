@@ -63,6 +63,7 @@ class FunctionsBench final : public Run {
 
   void open() override;
   void look() override;
+  Function& last_that_behaves() { return functions_[functions_.size() - (hostile_ ? 2 : 1)]; }
   void reset_function();
   std::vector<int> streams_of(const Function& function) const;
   void lose_in_reset();

@@ -140,13 +140,13 @@ void HostileFunction::command(std::uint32_t value) {
 }
 
 void HostileFunction::reset(bool for_good) {
-  const auto control = static_cast<std::uint16_t>(host_.device().pcie_cap + 8);
   asks_ = true;
   ++resets_;
-  host_.config_write_async(control, 0x8000, 0x2, [this, for_good](std::uint64_t, bool) {
-    asks_ = false;
-    if (!for_good) command(0x6);
-  });
+  host_.config_write_async(device_control(host_), kInitiateReset, 0x2,
+                           [this, for_good](std::uint64_t, bool) {
+                             asks_ = false;
+                             if (!for_good) command(0x6);
+                           });
 }
 
 void HostileFunction::clock(Time now) {

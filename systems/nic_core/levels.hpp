@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "bench/sim/simulation.hpp"
 #include "bench/stats/findings.hpp"
 #include "sw/lib/host_nic/emnic.h"
 
@@ -25,6 +26,19 @@ inline void find_levels(emnic* core, Findings& findings) {
       level(EMNIC_PORT_tx_units, i, p, "units of the transmit packet RAM not back" + port);
       level(EMNIC_PORT_rx_units, i, p, "units of the receive packet RAM not back" + port);
     }
+  }
+}
+
+/// What `find` finds of that at `until`, though nothing is under way; nothing as soon as it finds
+/// nothing.
+template <class Find>
+Findings levels(Simulation& simulation, Time until, Find find) {
+  for (;;) {
+    Findings held;
+    find(held);
+    if (held.lines().empty()) return held;
+    simulation.run_for(10 * kMicrosecond);
+    if (simulation.now() >= until) return held;
   }
 }
 
