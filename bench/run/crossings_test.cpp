@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// To whom frames are put down that were dropped and may have been of several streams.
+// Which stream a frame counts for that arrives, or was dropped, or may have been of several.
 #include "bench/run/crossings.hpp"
 
 #include <cstdint>
@@ -81,10 +81,64 @@ void test_too_many(Checks& check) {
   check.equal(w.findings.lines().size(), 1u, "and four are nobody's");
 }
 
+/// What a port was to drop, by reason; one more is told, and fewer are the scoreboard's to find.
+void test_drops_of_a_port(Checks& check) {
+  Ways w;
+  const int drop = w.crossings.expect_drop(1, "ttl");
+  w.crossings.expect(1, "ttl", 2);
+  w.crossings.expect(1, "checksum", 1);
+  check.that(drop == w.crossings.drop_stream(1) && drop == w.crossings.expect_drop(1, "version"),
+             "one stream a port");
+  check.equal(w.crossings.drop_stream(0), -1, "none where none is to be dropped");
+  check.equal(w.crossings.expected(1).at("ttl"), 3u, "1 and 2 more");
+  check.equal(w.crossings.expected(1).at("checksum"), 1u, "each reason by itself");
+  check.that(w.crossings.expected(0).empty(), "each port by itself");
+
+  w.crossings.dropped(0, "ttl", 0, w.findings);
+  check.equal(w.crossings.drop_stream(0), -1, "of none there is no stream");
+  w.crossings.dropped(1, "ttl", 3, w.findings);
+  check.that(w.findings.lines().empty(), "as many as were to be");
+  check.equal(w.dropped(drop, "ttl"), 3u, "counted");
+  w.crossings.dropped(1, "checksum", 2, w.findings);
+  check.equal(w.findings.lines().size(), 1u, "one too many");
+  check.equal(w.findings.lines().front(),
+              std::string{"port 1: 2 frames dropped (checksum), 1 expected"}, "is told of");
+}
+
+/// A frame counts for the stream that has waited longest for it, of its output's alone.
+void test_arrivals(Checks& check) {
+  Scoreboard score;
+  Crossings crossings(score, 2, {"/low", "/high"});
+  check.that(crossings.ports() == 2 && crossings.kinds() == 2, "two of each");
+  const std::vector<std::uint8_t> frame(60, 7), other(60, 8);
+  check.that(crossings.find(0, 1, 1) < 0 && crossings.to(1).empty(), "nothing has gone there");
+  const int stray = crossings.arrived(1, frame, 0);
+  check.equal(stray, crossings.find(0, 1, 1), "nobody's: from where it is said to be, last kind");
+  check.equal(score.name(stray), std::string{"0->1/high"}, "named by its ends and kind");
+
+  const int late = crossings.stream(1, 1, 0), own = crossings.from_router(1);
+  check.that(late == crossings.stream(1, 1, 0) && own == crossings.from_router(1), "made once");
+  check.that(score.name(late) == "1->1/low" && score.name(own) == "router->1", "their names");
+  score.offered(own, frame, 0, kNanosecond);
+  score.offered(late, frame, 0, 2 * kNanosecond);
+  check.equal(crossings.arrived(1, frame, 0), own, "which has waited longest");
+  check.equal(crossings.arrived(1, other, 1), stray, "which nobody waits for: any of this output");
+  check.equal(crossings.to(1).size(), 3u, "ways to this output");
+
+  check.equal(crossings.find_to_router(1), -1, "none for the router itself");
+  const int router = crossings.to_router(1);
+  check.that(router == crossings.to_router(1) && router == crossings.find_to_router(1) &&
+                 score.name(router) == "1->router",
+             "until one is");
+  check.equal(crossings.to(1).size(), 3u, "which leaves by no output");
+}
+
 }  // namespace
 
 int main() {
   Checks check;
+  test_drops_of_a_port(check);
+  test_arrivals(check);
   test_makes_room(check);
   test_makes_room_through_others(check);
   test_too_many(check);
