@@ -83,6 +83,22 @@ def test_the_seed_decides(capsys):
     assert len(listed(1).splitlines()) == 14
 
 
+def test_zeros_are_not_made_zero_again():
+    """`'{default: '0}` is as much a zero as `'0`."""
+    path = ROOT / "rtl/pcie/pcie_pins.sv"
+    assert b"pins_o.ptile = '{default: '0}" in path.read_bytes()
+    assert not [x for x in rtl.faults(path) if x.words.startswith("`pins_o.ptile` is always 0") and "default" in x.words]
+
+
+@pytest.mark.parametrize("number, written", [(1, "1U"), (9, "9U"), (26, "0x0000001aU")])
+def test_which_fault_verilated_code_is_of(number, written):
+    """Where a choice between structs cannot be compiled, the constant nearest to the choice names the fault."""
+    code = (
+        f"vlSelf->a = (0x07U & 3U); vlSelf->b = (2U & (({written} != vlSymsp->TOP__fault_pkg.chosen) & V{{.x = (CData)(0U)}}));"
+    )
+    assert [int(x, 16) for x in trial._CHOSEN.findall(code)] == [number]
+
+
 @pytest.mark.parametrize("words, told", [(["fifoo"], "fifoo"), (["README.md"], "README.md"), (["fifo", "--max", "0"], "--max")])
 def test_what_cannot_be_tried_is_told_in_a_line(words, told, capsys):
     assert main(["mutate", *words]) == 2

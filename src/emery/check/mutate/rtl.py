@@ -61,7 +61,7 @@ _CLOSED = {
     Kind.FunctionPrototype,
     Kind.RangeList,
 }
-_ZERO = re.compile(r"'0|\d+'[bdh]0+")
+_ZERO = re.compile(r"'0|\d+'[bdh]0+|'\{default: '0\}")
 _HANDSHAKE = re.compile(r"(valid|ready)(_[a-z]+)*$")
 
 

@@ -26,7 +26,7 @@ _FILES = ("emery", "pyproject.toml", "README.md", "setup.py", ".clang-format", "
 # A loop without a register is a warning; of a function that is to be constant the first line says where it is used.
 _ERROR = re.compile(r"^(?:%(?:Error|Warning)[-\w]*: |(?= +\S+ \.\.\. Location of non-constant) +)([^:\s]+):(\d+):", re.M)
 # Of C++ that Verilator makes of one and that cannot be compiled (a choice between structs): the number that is compared.
-_CHOSEN = re.compile(r"0x([0-9a-f]+)U(?:(?!0x)[^;])*?__fault_pkg\.chosen")
+_CHOSEN = re.compile(r"\b(?:0x)?([0-9a-f]+)U\b(?:(?!\b(?:0x)?[0-9a-f]+U\b)[^;])*?__fault_pkg\.chosen")
 _TEST_SECONDS = 5  # a test of Python that takes longer is not asked
 _FAULT_SECONDS = 30  # what the tests that are asked about a fault of Python take together, the shortest first
 # Compiled quickly, and warnings are no errors: an unused name is not what is to be noticed.
