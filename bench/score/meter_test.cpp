@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "bench/sim/random.hpp"
 #include "bench/stats/check.hpp"
@@ -97,8 +98,9 @@ void test_no_steady_time(Checks& check) {
   play(starved, 0, 0, 200 * kMicrosecond, 10 * kNanosecond);
   play(starved, 1, 0, 30 * kMicrosecond, 10 * kNanosecond);
   starved.end(200 * kMicrosecond);
-  check.that(starved.window().from >= 30 * kMicrosecond || !starved.window().steady,
+  check.that(starved.window().from >= 30 * kMicrosecond && starved.window().steady,
              "a stream that ends is not averaged over its absence");
+  check.near(mpps(starved, 1), 0, 1e-9, "it has none then");
   for (const bool known : {false, true}) {
     Meter blocks;  // 60, of 100 frames each
     if (known) blocks.in_blocks();
@@ -108,6 +110,30 @@ void test_no_steady_time(Checks& check) {
     blocks.end(600 * kMicrosecond);
     check.that(blocks.window().steady != known,
                "60 blocks are no steady state, however many frames they hold");
+  }
+}
+
+/// Chance excuses a part of what two halves of a run differ by: 3 % and as many standard deviations
+/// as the worst of so many streams may have, and half of one of all together.
+void test_chance(Checks& check) {
+  const auto excused = [](int streams, double part) {
+    Meter meter;  // 400 frames a half; in the second the first stream has that part more,
+    const Time half = 100 * kMicrosecond, more = static_cast<Time>(400 * part);
+    for (int s = 0; s < streams; ++s) {  // and the next one, if there is one, as many less
+      for (int which = 0; which < 2; ++which) {
+        const Time count = 400 + (which == 0 ? 0 : s == 0 ? more : s == 1 ? -more : 0);
+        for (Time i = 0; i < count; ++i) meter.add(s, which * half + i * half / count, 64);
+      }
+    }
+    meter.end(2 * half);
+    return meter.window().from < half / 8;  // the whole run is steady
+  };
+  // 1: 0.03 + 0.5 / sqrt(400) of the larger half. Of two: 0.03 + 2 / sqrt(345) of 400 frames. Of n:
+  // 0.03 + (sqrt(2 ln(n / 2)) + 0.7) sqrt(2 / (400 - more)).
+  for (const auto& [streams, most] :
+       {std::pair{1, 0.05}, std::pair{2, 0.13}, std::pair{3, 0.15}, std::pair{40, 0.29}}) {
+    check.that(excused(streams, most), std::to_string(streams) + " streams: chance");
+    check.that(!excused(streams, most + 0.01), std::to_string(streams) + " streams: no chance");
   }
 }
 
@@ -209,6 +235,7 @@ int main() {
   emery::test_streams_share_the_window(check);
   emery::test_window_begins_soon(check);
   emery::test_no_steady_time(check);
+  emery::test_chance(check);
   emery::test_short_windows(check);
   emery::test_a_backlog_that_drains(check);
   emery::test_settled(check);
