@@ -86,6 +86,18 @@ def test_a_stream_is_one_line():
     assert not [x.name for x in files if re.search(r"^\s*stream_if\s*(#|\w+\s*\()", x.read_text(), re.MULTILINE)]
 
 
+def test_expressions_are_lines():
+    """The formatter sets what is too long for it a token a line; a wire with a name reads better."""
+    alone = re.compile(r"^ *(?:&& !|[=!]=|&&|\|\||[?:<>+&|^*-]) *$", re.M)
+    torn = [
+        path.relative_to(ROOT).as_posix()
+        for room in ("rtl", "systems")
+        for path in (ROOT / room).rglob("*.sv")
+        if alone.search(path.read_text())
+    ]
+    assert not torn
+
+
 def test_every_block_is_in_a_system(design):
     assert not design.unused()
 

@@ -175,25 +175,15 @@ module cap_link
   logic [SlotW-1:0] slot_q;
   assign req.valid = req_full_q;
   assign req.data  = req_q;
+  wire ram_addr_t entry_at = ram_addr_t'({slot_q, 6'd0});
+  wire ram_addr_t page_at = ram_addr_t'({head.page, PageW'(0)});
   always_ff @(posedge clk_i) begin
     if (dispatch && send) begin
       req_full_q <= 1'b1;
       req_q <= '{
           host_addr: head.addr,
           sel: head.is_entry ? SelEntry : SelStage,
-          ram_addr:
-          head.is_entry
-          ?
-          ram_addr_t'({slot_q, 6'd0})
-          :
-          ram_addr_t
-          '(
-          {head.page, PageW'(0)}
-          ) +
-          ram_addr_t
-          '(
-          head.from
-          ),
+          ram_addr: head.is_entry ? entry_at : page_at + ram_addr_t'(head.from),
           len: head.is_entry ? 16'd16 : 16'(head.len),
           relaxed: 1'b0
       };

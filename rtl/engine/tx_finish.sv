@@ -78,22 +78,12 @@ module tx_finish
   logic [13:0] bytes_q;  // of frames before this piece, modulo 2^14
   wire [13:0] bytes = token.data.bytes - bytes_q;
 
+  // When the last frame was sent: 0 where none was, or not all of it.
+  wire [39:0] sent_at = cut ? stamp_q : stamp.data[39:0];
+  wire [39:0] when = stream ? (frames != '0 ? stamp_q : '0) : broken ? '0 : sent_at;
   cpl_t cpl;
   assign cpl = '{
-          timestamp:
-          stream
-          ?
-          (frames != '0 ? stamp_q : '0)
-          :
-          broken
-          ?
-          '0
-          :
-          cut
-          ?
-          stamp_q
-          :
-          stamp.data[39:0],
+          timestamp: when,
           flags: Shared ? {2'd0, Port, 4'd0} : '0,
           csum: stream || Shared ? head.data.index : '0,
           hash: stream ? 32'(whole) : cut ? 32'(segments.data.frames) : '0,

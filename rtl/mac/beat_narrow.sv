@@ -29,19 +29,13 @@ module beat_narrow
     assign whole = in.data;
 
     logic second_q;
-    wire  one = $bits(whole.len)'(HalfBits / 8) >= whole.len;
-    wire  last = second_q || one;
+    wire one = $bits(whole.len)'(HalfBits / 8) >= whole.len;
+    wire last = second_q || one;
+    wire [LenW-1:0] full = LenW'(HalfBits / 8);
+    wire [LenW-1:0] rest = LenW'(second_q ? whole.len - $bits(whole.len)'(full) : whole.len);
     assign half = '{
             data: second_q ? whole.data[HalfBits+:HalfBits] : whole.data[0+:HalfBits],
-            len:
-            last
-            ?
-            LenW'(second_q ? whole.len - $bits(whole.len)'(HalfBits / 8) : whole.len)
-            :
-            LenW
-            '(
-            HalfBits / 8
-            ),
+            len: last ? rest : full,
             sop: whole.sop && !second_q,
             eop: whole.eop && last,
             err: whole.err && last

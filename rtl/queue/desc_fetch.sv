@@ -366,19 +366,11 @@ module desc_fetch
   `DEEP_FIFO(job_t, Jobs, i_jobs, jobs_in, jobs)
   `FIFO(direct_t, DirectDepth, i_direct, direct_in, direct_out)
   assign direct_in.valid = go && direct;
-  assign direct_in.data = '{entry: found_i.entry, desc: found_i.desc};
+  assign direct_in.data  = '{entry: found_i.entry, desc: found_i.desc};
+  wire has_descriptors = look_q.rsp.status == DeqOk && !look_q.rsp.stream && !look_q.rsp.peek;
   assign look_o = '{
           step: step,
-          valid:
-          look_valid_q
-          &&
-          look_q.rsp.status
-          ==
-          DeqOk
-          && !
-          look_q.rsp.stream
-          && !
-          look_q.rsp.peek,
+          valid: look_valid_q && has_descriptors,
           single: look_q.rsp.count == 4'd1 && look_q.rsp.ahead == '0 && look_q.rsp.log_block == '0,
           queue: look_q.rsp.queue,
           index: look_q.rsp.index,
