@@ -20,6 +20,7 @@ module dynamic_router_tb;
   word_t in_data[Tiles][N], out_data[Tiles][N];
   word_t words[Tiles][N];
   logic [2:0] in_way[Tiles][N], out_way[Tiles][N];
+  logic interrupt[Tiles];
 
   for (genvar t = 0; t < Tiles; t++) begin : g_tile
     `STREAM_ON(word_t, in[N], clk, rst)
@@ -36,7 +37,7 @@ module dynamic_router_tb;
         .way_i(to_way),
         .way_o(from_way),
         .room_o(),
-        .interrupt_o(),
+        .interrupt_o(interrupt[t]),
         .words_o(words[t])
     );
     for (genvar p = 0; p < N; p++) begin : g_port
@@ -113,6 +114,7 @@ module dynamic_router_tb;
         `STREAM_SINK(word_t, i_sink, sink, out_percent)
         always @(posedge clk) begin
           while (to_send[E].size() != 0) i_source.queue.push_back(to_send[E].pop_front());
+          if (p == Core && !rst) tell(t, sink.valid && left[E] == 0, sink.data);
           if (sink.valid && sink.ready && !rst) arrive(E, sink.data);
         end
       end else begin : g_link
@@ -125,6 +127,13 @@ module dynamic_router_tb;
   end
 
   always @(posedge clk) now++;
+
+  int interrupts = 0;
+  task automatic tell(int t, bit header, word_t word);
+    `CHECK(interrupt[t] == (header && word[31:27] == mesh_pkg::Interrupt),
+           "an interrupt's header at the core is told of, nothing else")
+    if (interrupt[t]) interrupts++;
+  endtask
 
   task automatic arrive(end_t e, word_t word);
     header_t header = header_t'(word);
@@ -253,6 +262,7 @@ module dynamic_router_tb;
     for (int i = 0; i < 4096; i++) `CHECK(expected[12'(i)].size() == 0, "words were lost")
     for (int e = 0; e < Ends; e++)
     if (is_end(e)) `CHECK(int'(words[e/N][e%N]) == arrived_at[e], "wrong number of words counted")
+    `CHECK(interrupts != 0, "no interrupt came")
     `TB_PASS
   end
 endmodule
