@@ -151,11 +151,10 @@ module reg_master #(
       {addr, wdata} = posts.pop_front();
       posted++;
     end
-    on.req   <= start;
-    on.write <= is_write;
-    on.addr  <= addr;
-    on.wdata <= wdata;
-    on.wstrb <= wstrb;
+    on.req <= start;
+    {on.write, on.wstrb} <= start ? {is_write, wstrb} : 5'($urandom());
+    on.addr <= start ? addr : AddrW'({$urandom(), $urandom()});
+    on.wdata <= start && is_write ? wdata : $urandom();
     start = 0;
   end
 
@@ -204,6 +203,8 @@ module reg_traffic #(
   bit open = 0, is_write;
   always @(posedge clk) begin
     on.req <= 0;
+    {on.write, on.wstrb, on.wdata} <= {$urandom(), 5'($urandom())};
+    on.addr <= AddrW'({$urandom(), $urandom()});
     if (on.ack && !rst) begin
       if (!open) $fatal(1, "FAIL at %0t: %m: an answer without an access", $time);
       if (!is_write && on.rdata != words[at])

@@ -226,8 +226,13 @@ module direct_scheduler_tb #(
               sop: word == 0,
               eop: !more,
               drop: !more && erase,
-              dest: peer_t'(now.to == i ? Peers : peer_of(i, now.to)),
-              cls: class_t'(now.cls)
+              // What does not exist goes the slow way, in the lowest class.
+              dest:
+              peer_t
+              '(
+              now.to == i ? $urandom_range(15, Peers) : peer_of(i, now.to)
+              ),
+              cls: class_t'(now.cls == Classes - 1 ? $urandom_range(3, Classes - 1) : now.cls)
           };
           if (!more && !erase) undecided[i].push_back(now);
           word = more ? word + 1 : -1;

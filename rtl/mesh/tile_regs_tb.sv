@@ -134,6 +134,15 @@ module tile_regs_tb;
     for (int i = int'(RegTurns) + 1; i < 64; i++) reads(6'(i), 0);
   endtask
 
+  /// Instruction memories cannot be read, and what is written there is no register, wherever it lies.
+  task automatic read_nothing();
+    automatic logic [UnitW-1:0] where = {1'b0, 17'($urandom()) & 17'h1fffc};
+    word_t got;
+    if ($urandom_range(1) == 0) where[15:8] = '0;
+    i_boot.read(where, got);
+    `CHECK(got == '0, $sformatf("%h reads %h", where, got))
+  endtask
+
   /// A write of a random place of a region arrives there alone.
   task automatic write_somewhere();
     automatic logic [UnitW-1:0] where = {2'($urandom()), 14'($urandom()), 2'b00};
@@ -177,18 +186,30 @@ module tile_regs_tb;
       repeat (2) @(posedge clk);
       read_all(control, order);
       repeat (20) write_somewhere();
+      repeat (20) read_nothing();
+      for (int region = 0; region < 3; region++) begin
+        i_boot.write(UnitW'({2'(region), 16'(RegControl) << 2}), ~{29'd0, control});
+        i_boot.write(UnitW'({2'(region), 16'(RegTurns) << 2}), ~order);
+      end
+      reads(RegControl, 32'(control));
+      reads(RegTurns, order);
     end
-    // A reset in the middle of it.
-    i_boot.write(at(RegControl), 7);
-    go <= 1;
-    repeat (9) @(posedge clk);
-    rst = 1;
-    repeat (2) @(posedge clk);
-    `CHECK(!core_run && !switch_run && !deep && turns == '0, "a reset stops all")
-    go <= 0;
-    @(posedge clk) rst = 0;
-    @(posedge clk);
-    read_all('0, '0);
+    // Resets while it runs, in each clock of an access.
+    for (int clocks = 0; clocks < 5; clocks++) begin
+      i_boot.write(at(RegControl), 7);
+      go <= 1;
+      repeat (9) @(posedge clk);
+      i_boot.post(at(RegTrapPc), $urandom());
+      repeat (clocks) @(posedge clk);
+      rst <= 1;
+      repeat (1 + $urandom_range(2)) @(posedge clk);
+      rst <= 0;
+      go  <= 0;
+      @(posedge clk);
+      `CHECK(!core_run && !switch_run && !deep && turns == '0, "a reset stops all")
+      repeat (3) @(posedge clk);
+      read_all('0, '0);
+    end
     `TB_PASS
   end
 endmodule
