@@ -281,7 +281,7 @@ module rx_follow_tb;
     end
     for (int i = 0; i < Ways; i++)
       `CHECK(
-          seen[i] > 50 && (joined[i] < 12 || i inside {0, 4, 6, 11, 14, 16, 17, 19}) && (joined[i] > 30 || !(i inside {0, 4})),
+          seen[i] > 50 && (8 * joined[i] < seen[i] || i inside {0, 4, 6, 11, 14, 16, 17, 19}) && (joined[i] > 30 || !(i inside {0, 4})),
           $sformatf("way %0d: %0d frames, %0d follow", i, seen[i], joined[i]))
     `CHECK(ables > 6000 && !refused, "few are able")
     `TB_PASS

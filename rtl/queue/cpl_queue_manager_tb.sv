@@ -120,7 +120,8 @@ module cpl_queue_manager_tb
   // Everything takes effect in the clock in which it is taken; a register access in the clock in which it starts.
   always @(posedge clk) begin
     if (dut.access && !rst)
-      model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
+      model_access(int'(i_regs.addr[23:5]), i_regs.addr[4:2], i_regs.is_write && &i_regs.wstrb,
+                   i_regs.wdata);
     if (commit.valid && commit.ready && !rst) begin
       commits++;
       if (commit.data.queue < Queues) begin

@@ -223,7 +223,8 @@ module queue_manager_tb
   always @(posedge clk) begin
     int q;
     if (dut.access && !rst)
-      model_access(int'(regs.addr[23:5]), regs.addr[4:2], regs.write && &regs.wstrb, regs.wdata);
+      model_access(int'(i_regs.addr[23:5]), i_regs.addr[4:2], i_regs.is_write && &i_regs.wstrb,
+                   i_regs.wdata);
     if (stop.valid && stop.ready && !rst && stop.data.queue < Queues &&
         m[stop.data.queue].enable && !m[stop.data.queue].stopped) begin
       stops++;

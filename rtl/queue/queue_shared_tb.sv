@@ -229,10 +229,10 @@ module queue_shared_tb;
     serves[1][0] = 1;
     repeat (20) @(posedge clk);
     still[1] = 1;
-    make(0, 8);
-    repeat (40) @(posedge clk);
-    make(0, 8);
-    repeat (40) @(posedge clk);
+    repeat (2) begin
+      make(0, 8);
+      repeat (200) @(posedge clk);  // as many as eight dequeues
+    end
     `CHECK(handed[0] == made[0], "a port waits for itself")
     all_served();
 
