@@ -3,8 +3,10 @@
 `include "tb.svh"
 `include "stream.svh"
 /// usplus_cq with virtual functions: the address of a request says whose it is, by the function that the block names, and where in
-/// that one's aperture; its other fields and its payload are as they came. (usplus_pcie_tb: one function, every size.)
-module usplus_cq_tb;
+/// that one's aperture; with one function it is the bus's. Other fields and payload are as they came. (usplus_pcie_tb: every size.)
+module usplus_cq_tb #(
+    parameter int Functions = 8
+);
   import pcie_pkg::*;
   import usplus_pkg::*;
   `TB_BEGIN
@@ -27,7 +29,7 @@ module usplus_cq_tb;
   `STREAM_CHECK(request_t, i_got, got, out_percent)
   wire pins_t beat = pins.data;
   usplus_cq #(
-      .Functions(8),
+      .Functions(Functions),
       .ApertureW(ApertureW)
   ) dut (
       .clk_i(clk),
@@ -55,13 +57,15 @@ module usplus_cq_tb;
     d.req_type = write ? UsMemWrite : UsMemRead;
     d.dword_count = 11'(words);
     {d.reserved, d.reserved_79} = '0;
-    data[127:0] = d;
     u.sop[0] = 1;
     u.eop[0] = 1;
     u.eop_ptr[0] = 4'(write ? 3 + words : 3);
     {u.last_be[0], u.first_be[0]} = 8'($urandom());
     // The physical function is 0, virtual ones are 4 and up on the bus and 1 and up here.
     addr = 64'({number < 4 ? 8'd0 : number - 8'd3, d.addr[ApertureW-1:2], 2'd0});
+    if (Functions == 1) addr = {d.addr[63:32] & {32{number[0]}}, d.addr[31:2], 2'd0};
+    if (Functions == 1) d.addr = addr[63:2];
+    data[127:0] = d;
     want.hdr.dw0.fmt_type = {1'b0, write, addr[63:32] != 0, 5'd0};
     want.hdr.dw0.length = 10'(words);
     want.hdr.dw0.tc = d.tc;
@@ -70,7 +74,7 @@ module usplus_cq_tb;
     want.hdr.requester_id = d.requester_id;
     want.hdr.tag = d.tag;
     {want.hdr.last_be, want.hdr.first_be} = {u.last_be[0], u.first_be[0]};
-    want.hdr.addr = {addr[31:0], 32'd0};
+    want.hdr.addr = addr[63:32] != 0 ? addr : {addr[31:0], 32'd0};
     for (int i = 0; write && i < int'(words); i++) want.payload[i] = data[128+32*i+:32];
     i_got.expected.push_back(want);
     i_pins.queue.push_back('{user: u, data: data});

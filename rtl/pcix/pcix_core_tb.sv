@@ -139,6 +139,8 @@ module pcix_core_tb;
         if (event_now[c].retry_given) counts[c]["retry_given"]++;
         if (event_now[c].bad_read) counts[c]["bad_read"]++;
         if (event_now[c].transaction) counts[c]["transaction"]++;
+        if (event_now[c].word_out) counts[c]["word_out"]++;
+        if (event_now[c].word_in) counts[c]["word_in"]++;
       end
     assign idsel[c] = bus.ad[16+c];
   end
@@ -147,6 +149,7 @@ module pcix_core_tb;
 
   // The bus is watched.
   int unsigned clock = 0, begun = 0, bus_words = 0, transactions = 0;
+  int unsigned words_out[Cards] = '{default: 0}, words_in[Cards] = '{default: 0};
   logic open = 0, early = 0;
   always @(posedge clk) begin
     automatic int m = 0, t = 0, a = 0;
@@ -165,7 +168,13 @@ module pcix_core_tb;
       early <= 0;
       transactions <= transactions + 1;
     end else if (open) begin
-      if (!bus.irdy_n && !bus.trdy_n) bus_words <= bus_words + 1;
+      if (!bus.irdy_n && !bus.trdy_n) begin
+        bus_words <= bus_words + 1;
+        for (int i = 0; i < Cards; i++) begin
+          words_out[i] += 32'(out[i].master_oe && out[i].ad_oe);
+          words_in[i] += 32'(out[i].target_oe && !bus.devsel_n);  // else a Split Response
+        end
+      end
       if (!bus.irdy_n && (bus.stop_n == 0 || bus.devsel_n)) early <= 1;
       if (bus.frame_n && bus.irdy_n) begin
         open <= 0;
@@ -369,6 +378,13 @@ module pcix_core_tb;
     `CHECK(counts[0]["unexpected_split"] == 0, "all others in time")
     config_read(1, 6'h11, d[31:0]);
     `CHECK(d[19] && !d[29], "status remembers")
+    repeat (8) @(posedge clk);
+    for (int c = 0; c < Cards; c++) begin
+      `CHECK(counts[c]["word_out"] == words_out[c] && words_out[c] > 1000, $sformatf(
+             "card %0d: %0d words out are %0d", c, words_out[c], counts[c]["word_out"]))
+      `CHECK(counts[c]["word_in"] == words_in[c] && words_in[c] > 1000, $sformatf(
+             "card %0d: %0d words in are %0d", c, words_in[c], counts[c]["word_in"]))
+    end
     `TB_PASS
   end
 
