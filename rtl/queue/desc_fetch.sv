@@ -291,15 +291,19 @@ module desc_fetch
     end
   end
   wire slot_t slot = hit ? hint_q.slot : alloc_q;
-  // Whether the next slot is free is known a clock ahead; once it is, only a hit makes it used.
+  // Whether the next slot is free is known a clock ahead; once it is, only a hit makes it used. One that is read ahead has no request
+  // that waits on it, and is free when its read has ended.
   wire slot_t after_alloc = alloc_q + 1'b1;
   wire use_t past_use = left_q - last_use_q[alloc_q] - use_t'(1);  // negative while in use
   wire use_t past_next = left_q - last_use_q[after_alloc] - use_t'(1);
+  wire all_read = reading_q == (SlotW + 1)'(Slots);
+  wire most_read = reading_q == (SlotW + 1)'(Slots - 1);
   logic slot_free;
   always_ff @(posedge clk_i) begin
-    slot_free <= !wrapped_q || !past_use[UseW-1];
+    slot_free <= !wrapped_q || (!past_use[UseW-1] && !(all_read && !ended));
     if (go && hit && slot == alloc_q) slot_free <= 1'b0;
-    if (reads_block) slot_free <= !(wrapped_q || alloc_q == '1) || !past_next[UseW-1];
+    if (reads_block)
+      slot_free <= !(wrapped_q || alloc_q == '1) || (!past_next[UseW-1] && !(most_read && !ended));
     if (rst_i) slot_free <= 1'b1;
   end
   wire [3:0] ahead = here_q ? rsp.ahead : '0;
@@ -543,6 +547,7 @@ module desc_fetch
       pick_valid_q && ok |-> rsp.count != 0 && 32'(pos) + ((32'(rsp.count) + 32'(rsp.ahead)) << rsp.log_block) <= 8)
   `ASSERT(DirectIsThere, send_q && job_q.direct |-> direct_out.valid)
   `ASSERT(StatusExpected, ended |-> reading_q != '0)
+  `ASSERT(SlotIsReadOnce, reads_block |-> reading_q != (SlotW + 1)'(Slots))
   wire slot_t hint_at = hint_q.slot - done_q;
   `ASSERT(
       UsableIsSo,

@@ -528,6 +528,23 @@ module desc_fetch_tb #(
     latency = 250;
   endtask
 
+  /// Doorbells of twice as many queues as there are blocks, before the first read ends: each block is read once at a time.
+  task automatic all_ring();
+    drain();
+    restart(0);
+    {full, queues, latency, jitter} = {1'b1, 32'(Queues), 32'd3000, 32'd200};
+    repeat (4) @(posedge clk);
+    for (int unsigned q = 0; q < Queues; q++) begin
+      i_ring.queue.push_back(16'(q));
+      repeat (5) @(posedge clk);
+    end
+    `CHECK(asked.size() == 128, "as many reads as slots")
+    latency = 250;
+    {random_queue, max_slots, req_percent} = {1'b1, 32'd1, 32'd50};
+    repeat (6000) @(posedge clk);
+    drain();
+  endtask
+
   initial begin
     @(negedge rst);
     // Every fourth queue a stream.
@@ -549,6 +566,7 @@ module desc_fetch_tb #(
     // Twice as many as blocks: what is read ahead would be gone before it is asked for.
     measure("256 queues, 1 a request", 256, 1, 40);
     idle();
+    if (Peeks) all_ring();
     // More queues than blocks, everything random, every fourth a stream.
     streams = 1;
     for (int i = 0; i < 30; i++) begin
