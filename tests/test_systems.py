@@ -198,6 +198,18 @@ def test_a_range_is_what_the_hardware_takes(name, parameter, value):
         elaborate(target, values | when)
 
 
+# Ends of several parameters that meet in one block.
+TOGETHER = [("host-nic", {"max_packets": 16, "ports": 2})]
+
+
+@pytest.mark.parametrize(("name", "settings"), TOGETHER, ids=str)
+def test_the_hardware_takes_the_ends_of_several_parameters(name, settings):
+    target = system.load(name)
+    values = target.values() | settings
+    target.refuse(values)
+    elaborate(target, values)
+
+
 def others(target, values, kept):
     """The values with another parameter at another value, where nothing is refused."""
     for other in target.parameters.values():
@@ -229,7 +241,7 @@ REFUSED = {
         "rings=16 max_rings=8", "staging_pages=64", "consumers=7 rings=4", "links=1 link_rate=0.5",
         "links=1 fault_link=0 link_lost_at_us=9", "link_lost_at_us=9 link_back_at_us=8", "pcap=", "size=imix", "flows=3",
         "ipv6=0.5", "source=wire size=9019", "block_kb=4 size=5000", "consumer_fault=no_put link_lost_at_us=9",
-        "source=wire rate=101G", "source=wire pcap=1=", "rcb=128 completion_bytes=64",
+        "source=wire rate=101G", "source=wire pcap=1=", "rcb=128 completion_bytes=64", "blocks=32768 block_kb=128",
     ],
     "core-nic": [
         "studies=true",
@@ -280,6 +292,7 @@ REFUSED = {
         "function_filter=true", "functions=4 function_vlans=7", "functions=64 rx_queues=32", "functions=4 tx_mode=stream",
         "functions=4 size=64 fault=doorbell", "hostile_function=true", "function_reset_at_us=9",
         "ptp=true vlan_tags=true", "port_gbps=25 line_gbps=10", "dma_timeout_us=20 read_latency_ns=20000",
+        "rx_ring=32768", "tx_ring=32768",
     ],
     "pcie-bench": ["size=4096 window_kb=64", "pcap=2=", "rcb=128 completion_bytes=64"],
     "tile-router": [

@@ -8,6 +8,8 @@
 // there may be memory of someone else (`Elsewhere`).
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -29,6 +31,8 @@ class HostMemory {
       0x10'0000'0000;  // above 4 GB: requests need the 4DW header
   static constexpr std::uint64_t kLowBase = 0x1000'0000;
   static constexpr std::uint64_t kLowEnd = 0xc000'0000;
+  static constexpr std::uint64_t kHeap =
+      64 << 20;  // bytes of an allocation up to which it is the heap's
 
   enum class Zone { kHigh, kLow };
   // A device's write has landed: its address and length.
@@ -55,10 +59,10 @@ class HostMemory {
     const std::uint64_t addr = (table.base + table.pages.size() * kPage + step - 1) & ~(step - 1);
     const std::uint64_t count = (bytes + kPage - 1) / kPage;
     if (where == Zone::kLow && addr + (count + 1) * kPage > kLowEnd) throw std::bad_alloc();
-    auto* data =
-        static_cast<std::uint8_t*>(std::calloc(count, kPage));  // pages appear when touched
+    std::unique_ptr<std::uint8_t, Free> memory = made(count * kPage);
+    std::uint8_t* data = memory.get();
     if (!data) throw std::bad_alloc();
-    allocations_.emplace(addr, Allocation{std::unique_ptr<std::uint8_t, Free>(data), bytes});
+    allocations_.emplace(addr, Allocation{std::move(memory), bytes});
     table.pages.resize((addr - table.base) / kPage);
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t left = bytes - i * kPage;
@@ -161,8 +165,24 @@ class HostMemory {
     std::vector<Page> pages;
   };
   struct Free {
-    void operator()(std::uint8_t* p) const { std::free(p); }
+    std::uint64_t mapped;  // bytes; 0: it is the heap's
+    void operator()(std::uint8_t* p) const {
+      if (mapped == 0) {
+        std::free(p);
+      } else {
+        munmap(p, mapped);
+      }
+    }
   };
+
+  // Zeros, whose pages appear when touched. Much is reserved without a look at what the machine
+  // has: a run needs what it touches, on any machine.
+  static std::unique_ptr<std::uint8_t, Free> made(std::uint64_t bytes) {
+    if (bytes <= kHeap) return {static_cast<std::uint8_t*>(std::calloc(bytes, 1)), Free{0}};
+    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return {at == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(at), Free{bytes}};
+  }
   struct Allocation {
     std::unique_ptr<std::uint8_t, Free> data;
     std::uint64_t bytes;

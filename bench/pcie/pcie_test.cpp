@@ -286,6 +286,10 @@ void test_memory() {
   std::vector<std::uint8_t> out(10'000, 0xee), in(10'000);
   checks.that(memory.read(a, out.data(), 10'000) && out == std::vector<std::uint8_t>(10'000),
               "memory starts as zero");
+  // More than this machine has, if it has less than 32 GB.
+  const std::uint64_t much = memory.alloc(32ull << 30);
+  checks.that(memory.write(much + (31ull << 30), out.data(), 64), "the end of much memory");
+  memory.free(much);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint8_t>(i * 31);
   checks.that(memory.write(a, in.data(), 10'000) && memory.read(a, out.data(), 10'000) && in == out,
               "access over pages");

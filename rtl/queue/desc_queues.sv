@@ -20,7 +20,7 @@ module desc_queues
     parameter int Slots = 128,  // descriptor blocks kept on chip
     parameter int Ports = 1,
     parameter int Jobs = 512,  // packets in flight
-    parameter int Room = 0,  // descriptors kept for each port; 0: none are
+    parameter int Room = 0,  // descriptors kept for each port, or as many as two requests bring; 0: none are
     parameter streams_t Streams = StreamsNone,
     parameter ram_sel_t Sel = '0,
     parameter bit Push = 1'b0,
@@ -113,11 +113,12 @@ module desc_queues
   `STREAM(fetch_req_t, admitted[Ports])
   `STREAM(fetch_desc_t, sorted[Ports])
   wire taken = deq_response.valid && deq_response.ready;
+  localparam int Most = Streams == StreamsEmptied ? TurnGranules / PageGranules : BlockSlots;
   if (Room != 0) begin : g_room
     desc_room #(
         .Ports(Ports),
-        .Depth(Room),
-        .Most(Streams == StreamsEmptied ? TurnGranules / PageGranules : BlockSlots),
+        .Depth(Room < 2 * Most ? 2 * Most : Room),
+        .Most(Most),
         .Requests(Jobs + 64)
     ) i_room (
         .clk_i,
