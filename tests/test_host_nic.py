@@ -16,6 +16,7 @@ import conftest
 import pytest
 from conftest import FOUR_PORTS, padded, read_pcap, whole, write_pcap
 
+from emery import system
 from emery.cli import main
 from emery.common import ROOT
 
@@ -55,6 +56,13 @@ def test_the_same_run_twice_is_the_same_and_another_seed_is_not(nic):
     first.pop("wall_s"), again.pop("wall_s")
     assert first == again
     assert first["digest"] != other["digest"]
+
+
+@pytest.mark.parametrize("end", ["minimum", "maximum"])
+def test_an_mtu_at_the_end_of_its_range(nic, end):
+    mtu = int(getattr(system.load("host-nic").parameters["mtu"], end))
+    longest = min(mtu + 18, 9018)  # what the bench sends at the most
+    whole(nic("--size", f"64-{longest}", "--frames", "20", "--set", f"mtu={mtu}"))
 
 
 def test_macs_have_clocks_of_their_own(nic):

@@ -292,7 +292,7 @@ REFUSED = {
         "function_filter=true", "functions=4 function_vlans=7", "functions=64 rx_queues=32", "functions=4 tx_mode=stream",
         "functions=4 size=64 fault=doorbell", "hostile_function=true", "function_reset_at_us=9",
         "ptp=true vlan_tags=true", "port_gbps=25 line_gbps=10", "dma_timeout_us=20 read_latency_ns=20000",
-        "rx_ring=32768", "tx_ring=32768",
+        "rx_ring=32768", "tx_ring=32768", "rx_mode=stream rx_ring=512",
     ],
     "pcie-bench": ["size=4096 window_kb=64", "pcap=2=", "rcb=128 completion_bytes=64"],
     "tile-router": [

@@ -53,10 +53,12 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   const bool tcp = options.get("traffic", "frames") == "tcp";
   const unsigned ways = tcp && options.get<std::string>("direction") == "both" ? 2 : 1,
                  flows = ways * workload.common().flows;
+  const auto ports = options.get<unsigned>("ports");
   // A capture is replayed in its order: one queue a port.
-  c.tx_queues = std::min(options.get<unsigned>("tx_queues"),
-                         workload.captures() ? options.get<unsigned>("ports") : flows);
-  c.rx_queues = std::min(options.get<unsigned>("rx_queues"), std::max(128u, flows));
+  c.tx_queues = std::min(options.get<unsigned>("tx_queues"), workload.captures() ? ports : flows);
+  // Ports share them evenly.
+  c.rx_queues = std::min(options.get<unsigned>("rx_queues"),
+                         (std::max(128u, flows) + ports - 1) / ports * ports);
   c.shared = options.get<bool>("shared_queues");
   c.tx_ring = ring_slots(options.get<unsigned>("tx_ring"), c.tx_queues);
   c.tx_stream = options.get<std::string>("tx_mode") == "stream";
