@@ -98,6 +98,10 @@ def refused(capsys, *words):
         (["format", "x"], "unrecognized arguments: x"),
         (["build", "nothing_tb.sv"], "no such file"),
         (["run", "host-nic", "--waves", "/"], "--waves /: is a directory"),
+        (["run", "host-nic", "--json", "x.jsonl", "--trace", "./x.jsonl"], "--trace ./x.jsonl: that is the file of --json too"),
+        (["run", "host-nic", "--json", "d", "--pcap-out", "d/"], "--json d: that is the folder of --pcap-out"),
+        (["run", "host-nic", "--pcap", "{capture}", "--json", "{capture}"], "a.pcap: that is what the run reads"),
+        (["run", "host-nic", "--pcap", "0={wire}", "--pcap-out", "."], "--pcap-out .: wire0.pcap in it is what the run reads"),
         (["run", "direct-router", "--routes", "/dev/zero"], "--routes /dev/zero: no file"),
         (["run", "host-nic", "--size", "64\n65"], "not plain text"),
         (["sweep", "host-nic", "--size", "64", "--over", "mps=128", "--out", "/dev/full"], "/dev/full: not a file"),
@@ -107,8 +111,8 @@ def refused(capsys, *words):
 def test_refuses(capsys, monkeypatch, tmp_path, words, says):
     monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built before the input was checked"))
     monkeypatch.chdir(tmp_path)
-    capture = write_pcap(tmp_path / "a.pcap", [bytes(60)])
-    assert says in refused(capsys, *(x.format(capture=capture) for x in words))
+    capture, wire = (write_pcap(tmp_path / x, [bytes(60)]) for x in ("a.pcap", "wire0.pcap"))
+    assert says in refused(capsys, *(x.format(capture=capture, wire=wire) for x in words))
 
 
 def test_the_greatest_seed():

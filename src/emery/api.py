@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from emery import data, executors, extension, limits, packets, report, searches, sweeps, system, traces
 from emery.common import UserError, nearest
 from emery.points import check, combinations
-from emery.runs import prepare_outputs, run_system
+from emery.runs import check_places, prepare_outputs, run_system
 from emery.workload import OPTIONS, workload
 
 if TYPE_CHECKING:
@@ -303,7 +303,8 @@ def run(
     named += [f"{x}={_text(value)}" for x, value in (parameters or {}).items()]
     values = target.values(named)
     work = workload(target, options)
-    files = (str(x) if x else None for x in (pcap_out, waves, trace))
+    files = [str(x) if x else None for x in (pcap_out, waves, trace)]
+    check_places(target, work, files[0], {"waves": files[1], "trace": files[2]})
     outputs = prepare_outputs(*files, trace_bytes=trace_bytes, window=(waves_from, waves_to, waves_frame))
     return Result(run_system(target, values, work, outputs, assertions))
 

@@ -64,9 +64,18 @@ class Axis:
         return str(round(value)) if whole else f"{value:.6g}"
 
 
+def _axes(system, over: list[str]) -> list[Axis]:
+    """What varies; a name once."""
+    axes = [Axis(system, x) for x in over]
+    for at, axis in enumerate(axes):
+        if axis.name in (x.name for x in axes[:at]):
+            raise UserError(f"--over {axis.text}: {axis.name} is given twice")
+    return axes
+
+
 def grid(system, over: list[str]) -> list[dict]:
     """All combinations."""
-    axes = [Axis(system, x) for x in over]
+    axes = _axes(system, over)
     if ranged := next((x for x in axes if x.span), None):
         raise UserError(f"--over {ranged.text}: a range is for --sample N")
     return combinations({x.name: x.values for x in axes})
@@ -79,7 +88,7 @@ def combinations(over: Mapping[str, Iterable]) -> list[dict]:
 
 def draws(system, over: list[str], count: int) -> list[dict]:
     """So many, each value drawn from its axis. More draws of the same axes begin with the same points."""
-    axes = [Axis(system, x) for x in over]
+    axes = _axes(system, over)
     source = random.Random("\n".join(over))
     return [{x.name: x.draw(source) for x in axes} for _ in range(count)]
 

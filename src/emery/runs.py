@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -57,6 +58,26 @@ def check_file(option: str, path: str):
         raise UserError(f"{option} {path}: no directory {parent}")
     if not os.access(path if os.path.exists(path) else parent, os.W_OK):
         raise UserError(f"{option} {path}: cannot be written")
+
+
+def check_places(system, work: Workload, pcap_out: str | None, files: dict[str, str | None]):
+    """Refuses outputs (files by option) that would be written over each other, or over what the run reads."""
+    read = {**work.named(), **{f"pcap {port}".strip(): path for port, path in work.pcap.items()}}
+    taken = {os.path.realpath(path): "what the run reads" for path in read.values()}
+    for option, path in files.items():
+        if path and path != "-":
+            place = os.path.realpath(path)
+            if place in taken and not (os.path.exists(place) and not os.path.isfile(place)):
+                raise UserError(f"{option} {path}: that is {taken[place]}")
+            if pcap_out and place == os.path.realpath(pcap_out):
+                raise UserError(f"{option} {path}: that is the folder of --pcap-out")
+            taken[place] = f"the file of {option} too"
+    if pcap_out:
+        ports = "|".join({re.match("[a-z]*", x)[0] for x in system.ports})
+        folder = os.path.realpath(pcap_out)
+        for path in taken:
+            if os.path.dirname(path) == folder and re.fullmatch(rf"({ports})[0-9]*\.(pcap|csv)", os.path.basename(path)):
+                raise UserError(f"--pcap-out {pcap_out}: {os.path.basename(path)} in it is {taken[path]}")
 
 
 def make_directory(option: str, path: str):

@@ -9,7 +9,7 @@ from emery import executors, extension, report, system
 from emery.commands import options
 from emery.commands.options import number, word
 from emery.common import UserError, nearest
-from emery.runs import IntegrityError, check_file, prepare_outputs, run_system
+from emery.runs import IntegrityError, check_file, check_places, prepare_outputs, run_system
 from emery.searches import GOALS
 from emery.workload import workload
 
@@ -45,6 +45,8 @@ def _finished(gdb, arguments, run) -> int:
     if log and not target.debug:
         raise UserError(f"--firmware-log: {target.name} has no firmware that prints")
     files = (arguments.pcap_out, arguments.waves, arguments.trace)
+    places = {"--json": arguments.json, "--waves": arguments.waves, "--trace": arguments.trace, "--firmware-log": log}
+    check_places(target, work, arguments.pcap_out, places)
     window = (arguments.waves_from, arguments.waves_to, arguments.waves_frame)
     outputs = prepare_outputs(
         *files, trace_bytes=arguments.trace_bytes, window=window, firmware_log=log, gdb=gdb, note=notes.append
