@@ -6,8 +6,10 @@
 
 static lock_t task_locks[6];
 
-// What software raises is done at once: it belongs to the same kind of work.
+// What software raises is done at once: it belongs to the same kind of work. A task may be all of a
+// ring, so a sign of life is given for each piece of it.
 void raise_event(const struct Event* event) {
+  DEVICE(WatchdogKick) = 0;
   send_frames(event->first, event->count, event->bd, event->bds);
 }
 
@@ -17,6 +19,7 @@ static __attribute__((noinline)) void task_dma_read(void) {
   if (fetch_arrived(&receive.fetch)) receive_bds_arrived();
   for (uint32_t at = TAKEN(KindDmaRead); at != progress;) {
     const uint32_t count = share(at, progress, READ_RING);
+    DEVICE(WatchdogKick) = 0;
     send_process_dmas(at, count);
     TAKEN(KindDmaRead) = at += count;
   }
@@ -56,6 +59,7 @@ static __attribute__((noinline)) void task_receive_bds(void) {
 // Starts the task of a bit of the event register, unless another core is at it.
 static __attribute__((noinline)) void task_dispatch(uint32_t event, void (*task)(void)) {
   if (!send_try_lock(&task_locks[event])) return;
+  DEVICE(WatchdogKick) = 0;
   task();
   send_unlock(&task_locks[event]);
 }
