@@ -19,7 +19,6 @@ static __attribute__((noinline)) void task_dma_read(void) {
   if (fetch_arrived(&receive.fetch)) receive_bds_arrived();
   for (uint32_t at = TAKEN(KindDmaRead); at != progress;) {
     const uint32_t count = share(at, progress, READ_RING);
-    DEVICE(WatchdogKick) = 0;
     send_process_dmas(at, count);
     TAKEN(KindDmaRead) = at += count;
   }
@@ -59,7 +58,6 @@ static __attribute__((noinline)) void task_receive_bds(void) {
 // Starts the task of a bit of the event register, unless another core is at it.
 static __attribute__((noinline)) void task_dispatch(uint32_t event, void (*task)(void)) {
   if (!send_try_lock(&task_locks[event])) return;
-  DEVICE(WatchdogKick) = 0;
   task();
   send_unlock(&task_locks[event]);
 }
