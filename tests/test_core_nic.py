@@ -123,6 +123,13 @@ def test_slow_cores(nic):
     whole(nic("--size", "1518", "--frames", "200", "--rate", "0.5", "--set", "core_mhz=50"))
 
 
+@pytest.mark.parametrize("firmware", ["rmw", "locks", "tasks"])
+def test_slow_cores_give_signs_of_life(nic, firmware):
+    """A core may do all of a ring at a time; it works, and is not ended."""
+    settings = [x for y in ("core_mhz=50", "watchdog_us=400", f"firmware={firmware}") for x in ("--set", y)]
+    accounted_for(nic("--size", "64", "--frames", "400", "--direction", "both", *settings))
+
+
 def test_every_retired_instruction_is_as_the_model_has_it(nic):
     result = nic("--size", "1518", "--frames", "150", "--set", "cosim=true", "--set", "cores=2")
     whole(result)

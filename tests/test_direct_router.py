@@ -106,6 +106,16 @@ def test_malformed_packets_are_counted(router):
     assert result["totals"]["delivered"] > 0
 
 
+@pytest.mark.parametrize("mtu", [68, 1492, 9066])
+def test_any_mtu(router, mtu):
+    result = router("--size", "64-90", "--frames", "40", "--rate", "0.3", mtu=mtu, oversize_every=5)
+    assert lost(result).keys() == {"oversize"} and result["totals"]["delivered"] > 0
+
+
+def test_the_greatest_mtu(router):
+    assert lost(router("--size", "9018", "--frames", "4", "--rate", "0.3", mtu=9198)) == {}
+
+
 def test_the_others_go_on_when_a_card_dies(router):
     result = router(
         "--size", "64", "--duration", "2ms", cards=4, pattern="uniform", dead_card=3, dead_at_us=300, timeout_us=100

@@ -294,6 +294,14 @@ def test_folders_that_are_none(made, capsys, tmp_path):
 
 
 @pytest.mark.skipif(not toolchain.cross_compiler(), reason="no cross compiler")
+def test_a_trap_of_a_tile_is_told_with_its_function(made, capsys):
+    edit(made("tile") / "forward.c", "  for (;;) {", "  *(volatile int*)0xdeadbee0 = 1;\n  for (;;) {")
+    assert main(["run", "tile-router", *RUN, "--with", "mine"]) == 1
+    line = capsys.readouterr().err
+    assert "(forward " in line and "trapped: store to nowhere at pc 0x0000" in line and " in main+" in line, line
+
+
+@pytest.mark.skipif(not toolchain.cross_compiler(), reason="no cross compiler")
 @pytest.mark.parametrize(
     ("kind", "before", "after", "says"),
     [

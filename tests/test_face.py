@@ -285,6 +285,13 @@ def test_frames_that_were_lost_by_length_are_not_counted():
     assert limit(37.202, 1.0, size="random", frames=64)["limit"]["loads"]["line"] == pytest.approx(0.25, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.0001, "0.01 %"), (0.369, "37 %"), (0.989, "99 %"), (0.9962, "99.62 %"), (1.0, "100 %")]
+)
+def test_what_was_lost_is_a_number_for_people(share, said):
+    assert limits.percent(share) == said
+
+
 def test_the_rate_of_the_main_job_is_for_captures(tmp_path):
     target = system.load("host-nic")
     capture = write_pcap(tmp_path / "a.pcap", [bytes(60)])

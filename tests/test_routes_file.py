@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Routes files are judged before a simulator is built, by the parser that the simulator has."""
 
+import bz2
+import gzip
+import lzma
+
 import pytest
 from conftest import refused
 
@@ -41,6 +45,24 @@ def test_before_a_build(unbuilt, capsys, tmp_path, name, ports):
         assert line.format(ports=ports) in said and ("address" in line or str(path) in said), (text, said)
     path.write_bytes(b"10.0.0.0/8 1\r\n0.0.0.0/0 0 # the rest")
     assert BUILDS in refused((name,), capsys, "--routes", path, "--frames", 4)
+
+
+def test_files_of_other_places(unbuilt, capsys, tmp_path):
+    """What editors and compressors leave, whatever the name says."""
+    path, text = tmp_path / "routes.txt", b"10.0.0.0/8 1\r\n"
+    for data in (b"\xef\xbb\xbf" + text, gzip.compress(text)):
+        path.write_bytes(data)
+        assert BUILDS in refused(("direct-router",), capsys, "--routes", path, "--frames", 4)
+    for data in (bz2.compress(text), lzma.compress(text)):
+        path.write_bytes(data)
+        assert f"{path}: compressed; unpack it first" in refused(("direct-router",), capsys, "--routes", path, "--frames", 4)
+    packed = tmp_path / "routes.gz"
+    spoilt = bytearray(gzip.compress(text))
+    spoilt[-6] ^= 1
+    for data, why in ((text, "Not a gzipped file (b'10')"), (gzip.compress(text)[:-9], "ended before"), (spoilt, "CRC")):
+        packed.write_bytes(data)
+        said = refused(("direct-router",), capsys, "--routes", packed, "--frames", 4)
+        assert f"{packed}: cannot be unpacked: " in said and why in said and "Errno" not in said, said
 
 
 def test_lines_of_the_router_itself(unbuilt, capsys, tmp_path):

@@ -78,7 +78,11 @@ std::uint64_t key(const Route& route) { return std::uint64_t{route.prefix} << 8 
 /// what it gives is wrong with it, or nothing.
 template <class Use>
 void each_line(std::string_view text, const std::string& name, Use use) {
-  if (text.starts_with("\x1f\x8b")) throw OptionError(name + ": compressed; unpack it first");
+  for (const std::string_view packed : {"\x1f\x8b", "BZh",
+                                        "\xfd"
+                                        "7zXZ"})
+    if (text.starts_with(packed)) throw OptionError(name + ": compressed; unpack it first");
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // UTF-8's byte order mark
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = text.find('\n');
     std::string_view rest = text.substr(0, end);

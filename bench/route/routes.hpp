@@ -36,11 +36,11 @@ struct RouteChange {
   bool operator==(const RouteChange&) const = default;
 };
 
-/// Lines `prefix port`, as in `10.1.0.0/16 3`; empty lines, what follows a # and a carriage return
-/// before the end of a line do not count, nor does a route that was there before. The same prefix
-/// with another port, bits beyond its length, more than 32 of them, a port that is not there, IPv6,
-/// a text without routes: OptionError with `name`, line and what is wrong. There need be no default
-/// route, and nothing else beside one.
+/// Lines `prefix port`, as in `10.1.0.0/16 3`; empty lines, what follows a #, a carriage return
+/// before the end of a line and UTF-8's byte order mark do not count, nor does a route again. The
+/// same prefix with another port, bits beyond its length, more than 32 of them, a port that is not
+/// there, IPv6, a text without routes: OptionError with `name`, line and what is wrong. There need
+/// be no default route, and nothing else beside one.
 ///
 /// Lines that begin with a letter, and not with an IPv6 address, are a router's own: `other` says
 /// what is wrong with one, or nothing.

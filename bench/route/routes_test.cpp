@@ -65,8 +65,12 @@ void test_files() {
   wrong("10.0.0.0/8 1\n10.0.0.0/8 2", ":2: 10.0.0.0/8 leads to port 2, on line 1 to port 1");
   wrong("10.0.0.0/8 1\n2001:db8::/32 1", ":2: an IPv6 prefix: there is only IPv4 here");
   wrong("::/0 1", ":1: an IPv6 prefix: there is only IPv4 here");
-  for (const char* text : {"", "\n", "# nothing\n", "\r\n \t"}) wrong(text, ": no routes");
-  wrong("\x1f\x8b\x08", ": compressed; unpack it first");
+  for (const char* text : {"", "\n", "# nothing\n", "\r\n \t", "\xef\xbb\xbf"})
+    wrong(text, ": no routes");
+  for (const char* text : {"\x1f\x8b\x08", "BZh91AY",
+                           "\xfd"
+                           "7zXZ"})
+    wrong(text, ": compressed; unpack it first");
 }
 
 void test_changes() {

@@ -24,14 +24,15 @@ inline constexpr std::uint32_t kLineOverhead = kPreambleBytes + kGapBytes;
 inline constexpr std::uint32_t kMinFrame = 60;      // without FCS
 inline constexpr std::uint32_t kTaggedHeader = 18;  // of Ethernet, with a VLAN tag
 inline constexpr std::uint32_t kMaxFrame = 9014;    // without FCS
+// Room for oversize faults and for copying whole 64-byte beats.
+inline constexpr std::uint32_t kFrameBuffer = 9088;
 
 struct Frame {
   Time start = 0;          // its preamble is not on the wire before this
   std::uint64_t seq = 0;   // number of the frame in its source, from 0
   std::uint32_t flow = 0;  // small and dense: usable as an index
   std::uint32_t size = 0;  // bytes, without FCS
-  std::array<std::uint8_t, 9088>
-      data;  // room for oversize faults and for copying whole 64-byte beats
+  std::array<std::uint8_t, kFrameBuffer> data;
 
   std::span<const std::uint8_t> bytes() const { return {data.data(), size}; }
 

@@ -48,7 +48,7 @@ struct MacConfig {
   std::size_t tx_buffer_beats = 8;
   FaultPlan bad_fcs{}, runt{},
       oversize{};  // received frames; one fault a frame, the first that strikes
-  std::uint32_t oversize_bytes = 9022;  // with FCS, at most 9220
+  std::uint32_t oversize_bytes = 9022;  // with FCS; longer than the source's
   std::uint64_t seed = 1;
 
   /// The settings bad_fcs_every, runt_every and oversize_every.
@@ -142,8 +142,10 @@ class MacEnd : public Component {
  protected:
   /// Throws std::invalid_argument for a bad configuration.
   explicit MacEnd(const MacConfig& config) : config_(config), random_(config.seed) {
-    if (config.oversize_bytes < 1519 || config.oversize_bytes - kFcsBytes > frame_.data.size())
-      throw std::invalid_argument("mac: oversize_bytes must be 1519 ... 9220");
+    constexpr std::uint32_t kLeast = kMinFrame + kFcsBytes + 1, kMost = kFrameBuffer + kFcsBytes;
+    if (config.oversize_bytes < kLeast || config.oversize_bytes > kMost)
+      throw std::invalid_argument("mac: oversize_bytes must be " + std::to_string(kLeast) +
+                                  " ... " + std::to_string(kMost));
   }
 
   /// A frame of the device has come to its end, at `last`.

@@ -71,6 +71,11 @@ def excess(result: dict) -> str:
     return f"{found['by']} carries {100 * load:.1f} % of what it can: the limit or the bench is wrong"
 
 
+def percent(share: float) -> str:
+    """A share of what was lost, with two digits; the last hundredth with as many as it takes to tell it from all."""
+    return f"{100 * share:{'.2g' if share < 0.99 else '.4g'}} %"
+
+
 def lost(counts: dict) -> float:
     """The share of the offered frames that was dropped."""
     return sum(counts["dropped"].values()) / counts["offered"] if counts["offered"] else 0.0

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 from emery.common import ROOT, UserError, in_checkout
+from emery.limits import percent
 
 BESIDE = {"limit": "limit", "paper": "paper_value", "peer": "peer_value"}  # what stands beside Emery's numbers: fields of rows
 WITHIN = 0.02  # by which a row may come out otherwise than it was published
@@ -100,7 +101,7 @@ def _emery(row: dict) -> str:
     """What was measured, with what was lost and the goal when it was missed."""
     if row["emery"] is None:
         return row["verdict"].removeprefix("failed: ")
-    notes = [f"{100 * row['lost']:.2g} % lost"] if row.get("lost") else []
+    notes = [f"{percent(row['lost'])} lost"] if row.get("lost") else []
     notes += [] if row["met"] else [f"goal {number(row['goal'])}"]
     return number(row["emery"]) + (f" ({', '.join(notes)})" if notes else "")
 

@@ -5,7 +5,7 @@ import os
 from dataclasses import asdict
 
 from emery import terminal
-from emery.limits import lost
+from emery.limits import lost, percent
 
 
 def table(rows: list[list], left: int = 1) -> str:
@@ -45,7 +45,7 @@ def reached(limit: dict, totals: dict) -> str:
     """How much of a limit was reached, by what it is set, and what was lost meanwhile."""
     share = "-" if limit["fraction"] is None else f"{100 * limit['fraction']:.1f} %"
     loss = lost(totals)
-    return f"{share} of {limit['by']}" + (f", {100 * loss:.2g} % lost" if loss else "")
+    return f"{share} of {limit['by']}" + (f", {percent(loss)} lost" if loss else "")
 
 
 def _limit(name: str, limit: dict, totals: dict) -> str:

@@ -179,7 +179,7 @@ def tables(system, rows: list[dict]) -> str:
         lines = [["", "paper", "peer", "limit", "Emery", "unit", "lost", "verdict"]]
         for row in (x for x in rows if x["figure"] == name):
             numbers = ["" if x is None else f"{x:.4g}" for x in (row["peer_value"], row["limit"], row["emery"])]
-            loss = "" if row.get("lost") is None else f"{100 * row['lost']:.2g} %"
+            loss = "" if row.get("lost") is None else limits.percent(row["lost"])
             lines.append([row["what"], row["paper"], *numbers, row["unit"], loss, row["verdict"]])
         parts.append(table(lines, left=2) + "\n")
     return "\n".join(parts)

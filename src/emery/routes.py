@@ -66,14 +66,26 @@ def file_of(text: str, seed: int) -> str:
                 path.write_text(full_table(int(made[1]), int(made[2]), random.Random(seed)))
 
         return str(cache.entry("routes", cache.digest(1, text, seed, sorted(_LENGTHS.items())), make) / "routes.txt")
-    if not text.endswith(".gz"):
+    if not text.endswith(".gz") and not _packed(text):
         return text
 
     def unpack(out: Path):
         with gzip.open(text) as packed, open(out / Path(text).stem, "wb") as plain:
-            shutil.copyfileobj(packed, plain)
+            try:
+                shutil.copyfileobj(packed, plain)
+            except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+                raise UserError(f"{text}: cannot be unpacked: {error}") from error
 
     try:
         return str(cache.entry("unpacked", cache.digest(cache.file_digest(Path(text))), unpack) / Path(text).stem)
-    except (OSError, EOFError, zlib.error) as error:
+    except OSError as error:
         raise UserError(f"{text}: cannot be unpacked: {error}") from error
+
+
+def _packed(path: str) -> bool:
+    """Whether a file begins as gzip's do, whatever its name."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"\x1f\x8b"
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "bench/core/trap_name.hpp"
 #include "bench/sim/member.hpp"
 #include "core_formats.hpp"
 #include "systems/core_nic/profile.hpp"

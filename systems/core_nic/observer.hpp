@@ -12,6 +12,7 @@
 
 #include "Vcore_nic.h"
 #include "bench/core/iss.hpp"
+#include "bench/core/trap_name.hpp"
 #include "bench/sim/member.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/simulation.hpp"

@@ -23,8 +23,6 @@ namespace emery::core_nic {
 // Halted it is at work.
 inline constexpr unsigned kUses = core_pkg::Sleep + 1;
 std::string_view clock_use_name(unsigned use);
-// core_pkg::trap_e, for people.
-std::string_view trap_name(unsigned trap);
 
 class Profile {
  public:

@@ -2,6 +2,7 @@
 // What the parameters of a run make of the lines, of the MACs at them, and of the host.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -107,7 +108,8 @@ inline MacConfig mac_config(const Options& options, unsigned port) {
   c.rate = kLineRate;
   c.clock_hz = 125e6;
   c.read_faults(options);
-  c.oversize_bytes = options.get<unsigned>("mtu") + kTaggedHeader + 4 + kFcsBytes;
+  c.oversize_bytes =
+      std::min(options.get<unsigned>("mtu") + kTaggedHeader + 4, kFrameBuffer) + kFcsBytes;
   c.seed = options.get<std::uint64_t>("seed") + 1000 + port;
   return c;
 }

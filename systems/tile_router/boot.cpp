@@ -52,6 +52,10 @@ BootImage BootImage::read(const std::string& path) {
       Tile tile{};
       in >> tile.number >> tile.role >> tile.pipeline;
       image.tiles.push_back(tile);
+    } else if (word == "function") {
+      unsigned tile = 0;
+      std::uint32_t address = 0;
+      in >> tile >> std::hex >> address >> image.functions[{tile, address}];
     } else if (word == "counter") {
       Counter counter{};
       in >> counter.name >> counter.tile >> std::hex >> counter.address;
@@ -97,6 +101,12 @@ std::string BootImage::role(unsigned tile) const {
     if (t.number == tile) return t.role + " " + std::to_string(t.pipeline);
   }
   return "unused";
+}
+
+std::string BootImage::where(unsigned tile, std::uint32_t pc) const {
+  auto after = functions.upper_bound({tile, pc});
+  if (after == functions.begin() || (--after)->first.first != tile) return "";
+  return after->second + "+" + std::to_string(pc - after->first.second);
 }
 
 }  // namespace emery::tile_router

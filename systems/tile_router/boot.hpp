@@ -51,6 +51,8 @@ struct BootImage {
   std::optional<Changes> changes;            // routes may change
   std::map<unsigned, std::string> memories;  // what for, by slot
   std::vector<Tile> tiles;
+  // By tile and address.
+  std::map<std::pair<unsigned, std::uint32_t>, std::string> functions;
   std::vector<Counter> counters;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> writes;  // address and value, in order
 
@@ -68,6 +70,8 @@ struct BootImage {
   unsigned port_of(unsigned pipeline) const;
   /// In words: the tile's role and number of its pipeline.
   std::string role(unsigned tile) const;
+  /// Function and offset in it; empty where the tile's program has none so low.
+  std::string where(unsigned tile, std::uint32_t pc) const;
 };
 
 /// Addresses at the boot port: of a register of a tile (boot_pkg::Reg*), of a word of a slot

@@ -13,6 +13,7 @@ A boot image is a text file for the bench: what is where, then the writes to the
     memory SLOT KIND            table: the lookup tables (dir24.hpp) from address 0; table_lengths: and of what prefixes;
                                 payload: a packet buffer; reply: of control
     tile T ROLE PIPELINE        what runs on a tile
+    function T ADDRESS NAME     a function of its program
     counter NAME TILE ADDRESS   a counter in the RAM of a tile: read it at that boot address (several of a name: their sum)
     write ADDRESS VALUE         to the boot port; hexadecimal, as all addresses and values
 """
@@ -144,9 +145,16 @@ class Router:
             lines.append("changes " + " ".join(f"{x:x}" for x in words))
         lines += [f"memory {slot} {kind}" for slot, kind in sorted(self.memories.items())]
         lines += [f"tile {t} {x.role} {x.pipeline}" for t, x in sorted(self.tiles.items())]
+        lines += [f"function {t} {x.address:x} {x.name}" for t, x in self.functions()]
         lines += [f"counter {name} {t} {address:x}" for name, t, address in self.counters()]
         lines += [f"write {address:x} {value:x}" for address, value in self.writes()]
         return "\n".join(lines) + "\n"
+
+    def functions(self) -> list[tuple[int, programs.Symbol]]:
+        """Those of each tile's program."""
+        used = {x.program for x in self.tiles.values() if x.program}
+        named = {x: [y for y in programs.symbols(programs.build(PROGRAMS, x)) if y.is_function] for x in used}
+        return [(t, x) for t, tile in sorted(self.tiles.items()) for x in named.get(tile.program, ())]
 
     def counters(self) -> list[tuple[str, int, int]]:
         """What can be read: name, tile, boot address."""

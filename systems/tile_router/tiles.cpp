@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "bench/core/trap_name.hpp"
 #include "mesh_formats.hpp"
 
 namespace emery::tile_router {
@@ -41,10 +42,13 @@ std::vector<std::string> Tiles::traps() {
   std::vector<std::string> lines;
   for (unsigned t = 0; t < uses_.size(); ++t) {
     if (pins_.trap_o[t] == 0) continue;
-    char pc[16];
-    std::snprintf(pc, sizeof pc, "0x%08x", read(t, boot_pkg::RegTrapPc));
-    lines.push_back("tile " + std::to_string(t) + " (" + image_.role(t) + ") trapped (" +
-                    std::to_string(pins_.trap_o[t]) + ") at pc " + pc);
+    const std::uint32_t pc = read(t, boot_pkg::RegTrapPc);
+    const std::string where = image_.where(t, pc);
+    char at[16];
+    std::snprintf(at, sizeof at, "0x%08x", pc);
+    lines.push_back("tile " + std::to_string(t) + " (" + image_.role(t) +
+                    ") trapped: " + std::string(trap_name(pins_.trap_o[t])) + " at pc " + at +
+                    (where.empty() ? "" : " in " + where));
   }
   return lines;
 }

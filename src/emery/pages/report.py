@@ -18,6 +18,7 @@ from emery import pictures, published
 from emery.charts import chart
 from emery.check import structure
 from emery.common import UserError, written
+from emery.limits import percent
 from emery.pages import diagram, provenance, svg
 from emery.published import number
 
@@ -117,7 +118,7 @@ def _table(system, own: list[dict]) -> str:
     for row in own:
         kind, words = _verdict(row)
         target = targets[row["id"]]
-        lost = "" if row.get("lost") is None else f"{100 * row['lost']:.2g} %"
+        lost = "" if row.get("lost") is None else percent(row["lost"])
         paper = row["paper"] or number(row["paper_value"])
         value = "" if row["paper_value"] is None else f' data-value="{row["paper_value"]}"'
         cells = [f"<th>{escape(row['what'])}</th>", f"<td{value}>{escape(paper)}</td>"]

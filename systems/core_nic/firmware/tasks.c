@@ -6,8 +6,10 @@
 
 static lock_t task_locks[6];
 
-// What software raises is done at once: it belongs to the same kind of work.
+// What software raises is done at once: it belongs to the same kind of work. A task may be all of a
+// ring, so a sign of life is given for each piece of it.
 void raise_event(const struct Event* event) {
+  DEVICE(WatchdogKick) = 0;
   send_frames(event->first, event->count, event->bd, event->bds);
 }
 
