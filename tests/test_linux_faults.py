@@ -137,13 +137,16 @@ def test_everything_under_load(capfdbinary, tmp_path):
     assert not WRONG.search(said), said
 
 
+COUNTED = ("rx_queue_stopped", "packets", "rx_packets_phy", "tx_packets_phy", "rx[0-2]_card_packets")
+
+
 @needs("phc_ctl", "linuxptp")
 def test_the_card_is_reset(capfdbinary, tmp_path):
     """By a user, as a function, in the middle of TCP and when it is down: all that was set is as it was, counters go on."""
     script = """
         free() { read n </sys/kernel/debug/dma-api/num_free_entries; echo free $n; }
         counted() {
-            ethtool -S eth0 | grep "^ *rx_queue_stopped:"
+            ethtool -S eth0 | grep -E "^ *(rx_queue_stopped|rx_packets_phy|tx_packets_phy|rx[0-2]_card_packets):"
             echo packets: $(cat /sys/class/net/eth0/statistics/rx_packets)
         }
         start() { insmod /card.ko; ip addr add 10.0.0.1/24 dev eth0; ip link set eth0 up; }
@@ -166,9 +169,15 @@ def test_the_card_is_reset(capfdbinary, tmp_path):
     assert 5000 < float(re.search(r"clock time is ([0-9.]+)", out)[1]) < 5010, out
     assert "rx-usecs: 7\n" in out and "Total 1 rules\n" in out, out
     free = re.findall(r"free (\d+)", out)
-    stopped, packets = ([int(count) for count in re.findall(rf"{x}: (\d+)", out)] for x in ("stopped", "packets"))
+    counts = {x: [int(n) for n in re.findall(rf"^ *{x}: (\d+)", out, re.MULTILINE)] for x in COUNTED}
+    stopped, packets, received, sent, card = counts.values()
+    card = [sum(card[:3]), sum(card[3:])]  # of three queues each time
     assert len(free) == 2 and free[0] == free[1], out
     assert stopped[0] <= stopped[1] and 400_000 / 1500 < packets[0] <= packets[1], out
+    # The card's own, of the line and of queues, have what was before the first reset and the second.
+    for of_card in (received, card):
+        assert packets[0] <= of_card[0] <= of_card[1] and packets[1] <= of_card[1], out
+    assert 400_000 / 1500 < sent[0] <= sent[1], out
     assert not WRONG.search(HELD.sub("", log.read_text())), log.read_text()
 
 

@@ -44,6 +44,17 @@ def test_a_system_that_says_nothing_of_it():
         soak.soak(replace(system.load("capture"), soak={}), 10, 1, False, print)
 
 
+def test_kinds_with_something_in_common():
+    """A table of several kinds has no share of its own: each kind has what it says, and what the table says of all of them."""
+    kinds = [{"share": 0.5, "draw": {"c": [2]}}, {"share": 0.3, "frames": 3, "set": {"d": True}}]
+    common = {"frames": 5, "draw": {"b": [1]}, "options": {"size": ["64"]}, "also": kinds}
+    table, source = {"frames": 9, "draw": {"a": [0]}, "also": [common]}, random.Random(1)
+    drawn = [soak.draw(source, table, 1000) for _ in range(4000)]
+    runs = [(settings, options["frames"], options.get("size")) for settings, options in drawn]
+    wanted = [(["b=1", "c=2"], "5", "64"), (["d=true", "b=1"], "3", "64"), (["a=0"], "9", None)]
+    assert [round(runs.count(x) / 4000, 1) for x in wanted] == [0.5, 0.3, 0.2] and sum(map(runs.count, wanted)) == 4000
+
+
 @pytest.mark.parametrize("name", system.names())
 def test_what_is_drawn_follows_from_the_seed_and_is_legal(name):
     target = system.load(name)

@@ -80,97 +80,81 @@ static int configure(struct rte_eth_dev *dev) {
   return -EINVAL;
 }
 
-static void rx_release(struct rte_eth_dev *dev, uint16_t number) {
-  struct emery_rx *rx = dev->data->rx_queues[number];
-  if (!rx) return;
-  emery_rx_forget(rx);
-  rte_free(rx->mbuf);
-  rte_free(rx);
-  dev->data->rx_queues[number] = NULL;
+static void release(struct rte_eth_dev *dev, int transmit, uint16_t number) {
+  struct emery_queue *queue = emery_queues(dev, transmit)[number];
+  if (!queue) return;
+  emery_forget(queue);
+  rte_free(queue->mbuf);
+  rte_free(queue);
+  emery_queues(dev, transmit)[number] = NULL;
 }
+static void rx_release(struct rte_eth_dev *dev, uint16_t number) { release(dev, 0, number); }
+static void tx_release(struct rte_eth_dev *dev, uint16_t number) { release(dev, 1, number); }
 
-static void tx_release(struct rte_eth_dev *dev, uint16_t number) {
-  struct emery_tx *tx = dev->data->tx_queues[number];
-  if (!tx) return;
-  emery_tx_forget(tx);
-  rte_free(tx->mbuf);
-  rte_free(tx);
-  dev->data->tx_queues[number] = NULL;
-}
-
-static int check_slots(uint16_t slots) {
-  if (rte_is_power_of_2(slots)) return 0;
-  EMERY_LOG(ERR, "%u descriptors: a ring has a power of two", slots);
-  return -EINVAL;
+/* A queue of so many bytes, which begins with what both directions have. */
+static int setup(struct rte_eth_dev *dev, int transmit, uint16_t number, uint16_t slots,
+                 unsigned int socket, size_t bytes) {
+  const char *name = transmit ? "emery_tx" : "emery_rx";
+  if (!rte_is_power_of_2(slots)) {
+    EMERY_LOG(ERR, "%u descriptors: a ring has a power of two", slots);
+    return -EINVAL;
+  }
+  struct emery_queue *queue = rte_zmalloc_socket(name, bytes, RTE_CACHE_LINE_SIZE, (int)socket);
+  if (!queue) return -ENOMEM;
+  queue->mbuf = rte_zmalloc_socket(name, slots * sizeof *queue->mbuf, 0, (int)socket);
+  if (!queue->mbuf) {
+    rte_free(queue);
+    return -ENOMEM;
+  }
+  queue->emery = dev->data->dev_private;
+  queue->slots = slots;
+  queue->mask = (uint16_t)(slots - 1);
+  queue->number = number;
+  emery_queues(dev, transmit)[number] = queue;
+  return 0;
 }
 
 static int rx_setup(struct rte_eth_dev *dev, uint16_t number, uint16_t slots, unsigned int socket,
                     const struct rte_eth_rxconf *conf, struct rte_mempool *pool) {
   (void)conf;
-  if (check_slots(slots) != 0) return -EINVAL;
-  struct emery_rx *rx = rte_zmalloc_socket("emery_rx", sizeof *rx, RTE_CACHE_LINE_SIZE, (int)socket);
-  if (!rx) return -ENOMEM;
-  rx->mbuf = rte_zmalloc_socket("emery_rx", slots * sizeof *rx->mbuf, 0, (int)socket);
-  if (!rx->mbuf) {
-    rte_free(rx);
-    return -ENOMEM;
-  }
-  rx->emery = dev->data->dev_private;
-  rx->pool = pool;
-  rx->slots = slots;
-  rx->mask = (uint16_t)(slots - 1);
-  rx->number = number;
-  dev->data->rx_queues[number] = rx;
-  return 0;
+  const int status = setup(dev, 0, number, slots, socket, sizeof(struct emery_rx));
+  if (status == 0) ((struct emery_rx *)dev->data->rx_queues[number])->pool = pool;
+  return status;
 }
 
 static int tx_setup(struct rte_eth_dev *dev, uint16_t number, uint16_t slots, unsigned int socket,
                     const struct rte_eth_txconf *conf) {
   (void)conf;
-  if (check_slots(slots) != 0) return -EINVAL;
-  struct emery_tx *tx = rte_zmalloc_socket("emery_tx", sizeof *tx, RTE_CACHE_LINE_SIZE, (int)socket);
-  if (!tx) return -ENOMEM;
-  tx->mbuf = rte_zmalloc_socket("emery_tx", slots * sizeof *tx->mbuf, 0, (int)socket);
-  if (!tx->mbuf) {
-    rte_free(tx);
-    return -ENOMEM;
-  }
-  tx->emery = dev->data->dev_private;
-  tx->slots = slots;
-  tx->mask = (uint16_t)(slots - 1);
-  tx->number = number;
-  dev->data->tx_queues[number] = tx;
-  return 0;
+  return setup(dev, 1, number, slots, socket, sizeof(struct emery_tx));
 }
 
 static void rx_info(struct rte_eth_dev *dev, uint16_t number, struct rte_eth_rxq_info *out) {
   const struct emery_rx *rx = dev->data->rx_queues[number];
   out->mp = rx->pool;
-  out->nb_desc = rx->slots;
+  out->nb_desc = rx->q.slots;
 }
 
 static void tx_info(struct rte_eth_dev *dev, uint16_t number, struct rte_eth_txq_info *out) {
-  out->nb_desc = ((const struct emery_tx *)dev->data->tx_queues[number])->slots;
+  out->nb_desc = ((const struct emery_queue *)dev->data->tx_queues[number])->slots;
 }
 
 /* ---- up and down */
 
-static int check_rings(struct rte_eth_dev *dev, uint16_t *rx_slots, uint16_t *tx_slots) {
-  *rx_slots = ((struct emery_rx *)dev->data->rx_queues[0])->slots;
-  *tx_slots = ((struct emery_tx *)dev->data->tx_queues[0])->slots;
-  for (unsigned int i = 0; i < dev->data->nb_tx_queues; ++i) {
-    const struct emery_tx *tx = dev->data->tx_queues[i];
-    if (tx->slots == *tx_slots) continue;
+static int check_rings(const struct rte_eth_dev *dev, int transmit, uint16_t *slots) {
+  void **const queues = emery_queues(dev, transmit);
+  *slots = ((const struct emery_queue *)queues[0])->slots;
+  for (unsigned int i = 0; i < emery_queue_count(dev, transmit); ++i) {
+    if (((const struct emery_queue *)queues[i])->slots == *slots) continue;
     EMERY_LOG(ERR, "rings of a direction have as many descriptors each");
     return -EINVAL;
   }
+  return 0;
+}
+
+static int check_room(const struct rte_eth_dev *dev) {
   for (unsigned int i = 0; i < dev->data->nb_rx_queues; ++i) {
     const struct emery_rx *rx = dev->data->rx_queues[i];
     const unsigned int room = rte_pktmbuf_data_room_size(rx->pool) - RTE_PKTMBUF_HEADROOM;
-    if (rx->slots != *rx_slots) {
-      EMERY_LOG(ERR, "rings of a direction have as many descriptors each");
-      return -EINVAL;
-    }
     if (room >= longest_frame(dev)) continue;
     EMERY_LOG(ERR, "MTU %u: mbufs have room for %u bytes, frames have up to %u", dev->data->mtu, room,
               longest_frame(dev));
@@ -195,10 +179,9 @@ static void set_queue_states(struct rte_eth_dev *dev, uint8_t state) {
 }
 
 static void forget_mbufs(struct rte_eth_dev *dev) {
-  for (unsigned int i = 0; i < dev->data->nb_rx_queues; ++i)
-    emery_rx_forget(dev->data->rx_queues[i]);
-  for (unsigned int i = 0; i < dev->data->nb_tx_queues; ++i)
-    emery_tx_forget(dev->data->tx_queues[i]);
+  for (int transmit = 0; transmit < 2; ++transmit)
+    for (unsigned int i = 0; i < emery_queue_count(dev, transmit); ++i)
+      emery_forget(emery_queues(dev, transmit)[i]);
 }
 
 static int stop(struct rte_eth_dev *dev) {
@@ -222,7 +205,9 @@ static int start(struct rte_eth_dev *dev) {
   const unsigned int nb_rx = dev->data->nb_rx_queues, nb_tx = dev->data->nb_tx_queues;
   const int pieces = (dev->data->dev_conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
   uint16_t rx_slots, tx_slots;
-  int status = check_rings(dev, &rx_slots, &tx_slots);
+  int status = check_rings(dev, 0, &rx_slots);
+  if (status == 0) status = check_rings(dev, 1, &tx_slots);
+  if (status == 0) status = check_room(dev);
   if (status != 0) return status;
   const struct emnic_config config = {
       .tx_queues = nb_tx,
@@ -243,14 +228,15 @@ static int start(struct rte_eth_dev *dev) {
   for (unsigned int i = 0; i < nb_tx; ++i) {
     struct emery_tx *tx = dev->data->tx_queues[i];
     tx->ring = emnic_tx_queue(emery->core, 0, i);
+    tx->made = 0;
     emnic_tx_state(tx->ring, &at);
-    tx->records = emnic_completions(emery->core, (unsigned int)at.completions);
+    tx->q.records = emnic_completions(emery->core, (unsigned int)at.completions);
   }
   for (unsigned int i = 0; i < nb_rx && status == 0; ++i) {
     struct emery_rx *rx = dev->data->rx_queues[i];
     rx->ring = emnic_rx_queue(emery->core, 0, i);
     emnic_rx_state(rx->ring, &at);
-    rx->records = emnic_completions(emery->core, (unsigned int)at.completions);
+    rx->q.records = emnic_completions(emery->core, (unsigned int)at.completions);
     status = emery_rx_fill(rx);
   }
   if (status == 0) status = emery_rss_start(dev);

@@ -26,7 +26,7 @@ void emery_intr_close(struct rte_eth_dev *dev) {
 
 /* Event queues are dealt to completion queues by turns. */
 static unsigned int vector_of(const struct emery_rx *rx) {
-  return rx->number % emnic_event_queues(rx->emery->core);
+  return rx->q.number % emnic_event_queues(rx->q.emery->core);
 }
 
 static int add(struct rte_eth_dev *dev, uint16_t number) {
@@ -76,7 +76,7 @@ int emery_intr_enable(struct rte_eth_dev *dev, uint16_t number) {
   rte_spinlock_lock(&emery->events);
   emery_look_for_errors(emery);
   emnic_arm(emnic_event_queue(emery->core, vector_of(rx)));
-  emnic_taken(rx->records, 1);
+  emnic_taken(rx->q.records, 1);
   rte_spinlock_unlock(&emery->events);
   emery_link_wait(&emery->link, number, SIM_ASLEEP);
   return emery->link.gone ? -EIO : 0;

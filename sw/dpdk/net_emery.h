@@ -45,29 +45,36 @@ struct emery_counts {
   uint64_t packets, bytes, errors;
 };
 
-struct emery_rx {
+/* What both directions have: first in each, so that `dev->data` points to it. */
+struct emery_queue {
   struct emery* emery;
-  struct emnic_rx* ring;
   struct emnic_cq* records;
-  struct rte_mempool* pool;
-  struct rte_mbuf** mbuf;       /* by slot */
-  uint16_t slots, mask, posted; /* posted: the slot offered next */
-  uint16_t number;
-  uint64_t no_mbuf;
+  struct rte_mbuf** mbuf; /* by slot */
+  uint16_t slots, mask, number;
   struct emery_counts counts;
   struct emnic_queue_counts before; /* the card's, at the last reset of statistics */
 };
 
-struct emery_tx {
-  struct emery* emery;
-  struct emnic_tx* ring;
-  struct emnic_cq* records;
-  struct rte_mbuf** mbuf;              /* by slot */
-  uint16_t slots, mask, made, free_at; /* made: slot filled next */
-  uint16_t number;
-  struct emery_counts counts;
-  struct emnic_queue_counts before;
+struct emery_rx {
+  struct emery_queue q;
+  struct emnic_rx* ring;
+  struct rte_mempool* pool;
+  uint16_t posted; /* the slot offered next */
+  uint64_t no_mbuf;
 };
+
+struct emery_tx {
+  struct emery_queue q;
+  struct emnic_tx* ring;
+  uint16_t made, free_at; /* made: slot filled next */
+};
+
+static inline void** emery_queues(const struct rte_eth_dev* dev, int transmit) {
+  return transmit ? dev->data->tx_queues : dev->data->rx_queues;
+}
+static inline unsigned int emery_queue_count(const struct rte_eth_dev* dev, int transmit) {
+  return transmit ? dev->data->nb_tx_queues : dev->data->nb_rx_queues;
+}
 
 struct emery {
   struct rte_eth_dev* dev;
@@ -106,8 +113,7 @@ uint16_t emery_tx_burst(void* queue, struct rte_mbuf** frames, uint16_t count);
 uint16_t emery_tx_prepare(void* queue, struct rte_mbuf** frames, uint16_t count);
 int emery_rx_fill(struct emery_rx* rx);
 void emery_look_for_errors(struct emery* emery);
-void emery_rx_forget(struct emery_rx* rx);
-void emery_tx_forget(struct emery_tx* tx);
+void emery_forget(struct emery_queue* queue);
 
 /* stats.c */
 int emery_stats_get(struct rte_eth_dev* dev, struct rte_eth_stats* out);

@@ -24,13 +24,13 @@ static int offer(struct emery_rx *rx, struct rte_mbuf *m) {
   m->data_off = RTE_PKTMBUF_HEADROOM;
   const int status = emnic_rx_post(rx->ring, rte_mbuf_data_iova_default(m), RTE_MIN(bytes, 0xffffu));
   if (status != 0) return status;
-  rx->mbuf[rx->posted++ & rx->mask] = m;
+  rx->q.mbuf[rx->posted++ & rx->q.mask] = m;
   return 0;
 }
 
 int emery_rx_fill(struct emery_rx *rx) {
   rx->posted = 0;
-  for (unsigned int i = 0; i < rx->slots; ++i) {
+  for (unsigned int i = 0; i < rx->q.slots; ++i) {
     struct rte_mbuf *m = rte_pktmbuf_alloc(rx->pool);
     if (!m) return -ENOMEM;
     if (offer(rx, m) != 0) {
@@ -43,19 +43,11 @@ int emery_rx_fill(struct emery_rx *rx) {
 }
 
 /* Of a device that will write there no more. */
-void emery_rx_forget(struct emery_rx *rx) {
-  for (unsigned int i = 0; i < rx->slots; ++i) {
-    rte_pktmbuf_free(rx->mbuf[i]);
-    rx->mbuf[i] = NULL;
+void emery_forget(struct emery_queue *queue) {
+  for (unsigned int i = 0; i < queue->slots; ++i) {
+    rte_pktmbuf_free(queue->mbuf[i]);
+    queue->mbuf[i] = NULL;
   }
-}
-
-void emery_tx_forget(struct emery_tx *tx) {
-  for (unsigned int i = 0; i < tx->slots; ++i) {
-    rte_pktmbuf_free(tx->mbuf[i]);
-    tx->mbuf[i] = NULL;
-  }
-  tx->made = 0;
 }
 
 /*
@@ -105,33 +97,33 @@ static void describe(const struct emery *emery, const struct emnic_completion *c
 
 uint16_t emery_rx_burst(void *queue, struct rte_mbuf **out, uint16_t most) {
   struct emery_rx *rx = queue;
-  struct emery *emery = rx->emery;
+  struct emery *emery = rx->q.emery;
   struct emnic_completion c[BATCH];
   uint16_t received = 0;
   if (emery->link.gone) return 0;
   emery_link_poll(&emery->link);
-  if (rx->number == 0 && rte_spinlock_trylock(&emery->events)) {
+  if (rx->q.number == 0 && rte_spinlock_trylock(&emery->events)) {
     emery_look_for_errors(emery);
     rte_spinlock_unlock(&emery->events);
   }
-  const unsigned int n = emnic_take(rx->records, c, RTE_MIN(most, (uint16_t)BATCH));
+  const unsigned int n = emnic_take(rx->q.records, c, RTE_MIN(most, (uint16_t)BATCH));
   for (unsigned int i = 0; i < n; ++i) {
-    struct rte_mbuf *m = rx->mbuf[c[i].slot];
+    struct rte_mbuf *m = rx->q.mbuf[c[i].slot];
     struct rte_mbuf *next = c[i].error ? NULL : rte_pktmbuf_alloc(rx->pool);
     if (next) {
       describe(emery, &c[i], m);
-      rx->counts.bytes += c[i].bytes;
-      ++rx->counts.packets;
+      rx->q.counts.bytes += c[i].bytes;
+      ++rx->q.counts.packets;
       out[received++] = m;
     } else {
-      if (c[i].error) ++rx->counts.errors;
+      if (c[i].error) ++rx->q.counts.errors;
       else ++rx->no_mbuf;
       next = m;
     }
     offer(rx, next);
   }
   emery_owe(&emery->link, n * emery->link.costs.frame);
-  emnic_taken(rx->records, 0);
+  emnic_taken(rx->q.records, 0);
   emnic_rx_flush(rx->ring);
   return received;
 }
@@ -142,14 +134,14 @@ static void reap(struct emery_tx *tx) {
   struct emnic_completion c[BATCH];
   unsigned int n;
   do {
-    n = emnic_take(tx->records, c, BATCH);
+    n = emnic_take(tx->q.records, c, BATCH);
     for (unsigned int i = 0; i < n; ++i) {
-      if (c[i].error) ++tx->counts.errors;
-      rte_pktmbuf_free(tx->mbuf[c[i].slot]);
-      tx->mbuf[c[i].slot] = NULL;
+      if (c[i].error) ++tx->q.counts.errors;
+      rte_pktmbuf_free(tx->q.mbuf[c[i].slot]);
+      tx->q.mbuf[c[i].slot] = NULL;
     }
   } while (n == BATCH);
-  emnic_taken(tx->records, 0);
+  emnic_taken(tx->q.records, 0);
 }
 
 static int post(struct emery_tx *tx, const struct rte_mbuf *m) {
@@ -183,7 +175,7 @@ static void count_sent(struct emery_counts *counts, const struct rte_mbuf *m) {
 
 uint16_t emery_tx_burst(void *queue, struct rte_mbuf **frames, uint16_t count) {
   struct emery_tx *tx = queue;
-  struct emery_link *link = &tx->emery->link;
+  struct emery_link *link = &tx->q.emery->link;
   uint16_t done = 0;
   if (link->gone) return 0;
   emery_link_poll(link);
@@ -194,12 +186,12 @@ uint16_t emery_tx_burst(void *queue, struct rte_mbuf **frames, uint16_t count) {
     const int status = post(tx, m);
     if (status == EMNIC_FULL || status == EMNIC_STOPPED) break;
     if (status != 0) { /* what can never be sent */
-      ++tx->counts.errors;
+      ++tx->q.counts.errors;
       rte_pktmbuf_free(m);
       continue;
     }
-    tx->mbuf[tx->made++ & tx->mask] = m;
-    count_sent(&tx->counts, m);
+    tx->q.mbuf[tx->made++ & tx->q.mask] = m;
+    count_sent(&tx->q.counts, m);
   }
   emery_owe(link, done * link->costs.frame);
   emnic_tx_flush(tx->ring, 1, 0);
@@ -226,7 +218,7 @@ uint16_t emery_tx_prepare(void *queue, struct rte_mbuf **frames, uint16_t count)
     int status = 0;
     if (m->nb_segs > EMERY_SEGMENTS) status = -EINVAL;
     else if (m->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK & ~tx_flags(m)) status = -ENOTSUP;
-    else if ((m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) && !cuts(tx->emery, m)) status = -EINVAL;
+    else if ((m->ol_flags & RTE_MBUF_F_TX_TCP_SEG) && !cuts(tx->q.emery, m)) status = -EINVAL;
     else status = rte_net_intel_cksum_prepare(m); /* the pseudo header's sum, for the device */
     if (status != 0) {
       rte_errno = -status;

@@ -28,24 +28,24 @@ int emery_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *out) {
   for (unsigned int i = 0; i < dev->data->nb_rx_queues; ++i) {
     const struct emery_rx *rx = dev->data->rx_queues[i];
     if (!rx) continue;
-    out->ipackets += rx->counts.packets;
-    out->ibytes += rx->counts.bytes;
-    out->ierrors += rx->counts.errors;
+    out->ipackets += rx->q.counts.packets;
+    out->ibytes += rx->q.counts.bytes;
+    out->ierrors += rx->q.counts.errors;
     no_mbuf += rx->no_mbuf;
     if (i >= RTE_ETHDEV_QUEUE_STAT_CNTRS) continue;
-    out->q_ipackets[i] = rx->counts.packets;
-    out->q_ibytes[i] = rx->counts.bytes;
-    out->q_errors[i] = rx->counts.errors;
+    out->q_ipackets[i] = rx->q.counts.packets;
+    out->q_ibytes[i] = rx->q.counts.bytes;
+    out->q_errors[i] = rx->q.counts.errors;
   }
   for (unsigned int i = 0; i < dev->data->nb_tx_queues; ++i) {
     const struct emery_tx *tx = dev->data->tx_queues[i];
     if (!tx) continue;
-    out->opackets += tx->counts.packets;
-    out->obytes += tx->counts.bytes;
-    out->oerrors += tx->counts.errors;
+    out->opackets += tx->q.counts.packets;
+    out->obytes += tx->q.counts.bytes;
+    out->oerrors += tx->q.counts.errors;
     if (i >= RTE_ETHDEV_QUEUE_STAT_CNTRS) continue;
-    out->q_opackets[i] = tx->counts.packets;
-    out->q_obytes[i] = tx->counts.bytes;
+    out->q_opackets[i] = tx->q.counts.packets;
+    out->q_obytes[i] = tx->q.counts.bytes;
   }
   out->rx_nombuf = no_mbuf;
   dev->data->rx_mbuf_alloc_failed = no_mbuf;
@@ -57,35 +57,18 @@ int emery_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *out) {
 
 /* ---- what the card has counted of each queue */
 
-static struct emnic_queue_counts *queue_before(struct rte_eth_dev *dev, int transmit,
-                                               unsigned int queue) {
-  void **const queues = transmit ? dev->data->tx_queues : dev->data->rx_queues;
-  if (!queues[queue]) return NULL;
-  return transmit ? &((struct emery_tx *)queues[queue])->before
-                  : &((struct emery_rx *)queues[queue])->before;
-}
-
 static void queue_counted(struct rte_eth_dev *dev, int transmit, unsigned int queue,
                           uint64_t out[EMNIC_RX_QUEUE_COUNTS]) {
   struct emery *emery = dev->data->dev_private;
   struct emnic_queue_counts now = {0};
   uint64_t before[EMNIC_RX_QUEUE_COUNTS] = {0};
-  const struct emnic_queue_counts *start = queue_before(dev, transmit, queue);
-  if (start) memcpy(before, start, sizeof before);
-  if (!start || emery->link.gone ||
+  const struct emery_queue *of = emery_queues(dev, transmit)[queue];
+  if (of) memcpy(before, &of->before, sizeof before);
+  if (!of || emery->link.gone ||
       emnic_get_queue_counts(emery->core, 0, transmit, queue, &now) != 0)
     memcpy(&now, before, sizeof now);
   memcpy(out, &now, sizeof now);
   for (unsigned int i = 0; i < EMNIC_RX_QUEUE_COUNTS; ++i) out[i] -= before[i];
-}
-
-static void queues_from_now(struct rte_eth_dev *dev, int transmit) {
-  struct emery *emery = dev->data->dev_private;
-  const unsigned int count = transmit ? dev->data->nb_tx_queues : dev->data->nb_rx_queues;
-  for (unsigned int i = 0; i < count && !emery->link.gone; ++i) {
-    struct emnic_queue_counts *before = queue_before(dev, transmit, i);
-    if (before) emnic_get_queue_counts(emery->core, 0, transmit, i, before);
-  }
 }
 
 /* ---- and of its port */
@@ -101,22 +84,23 @@ static const uint64_t *port_counted(struct emery *emery, int transmit, struct em
 
 int emery_stats_reset(struct rte_eth_dev *dev) {
   struct emery *emery = dev->data->dev_private;
-  for (unsigned int i = 0; i < dev->data->nb_rx_queues; ++i) {
-    struct emery_rx *rx = dev->data->rx_queues[i];
-    if (!rx) continue;
-    memset(&rx->counts, 0, sizeof rx->counts);
-    rx->no_mbuf = 0;
-  }
-  for (unsigned int i = 0; i < dev->data->nb_tx_queues; ++i) {
-    struct emery_tx *tx = dev->data->tx_queues[i];
-    if (tx) memset(&tx->counts, 0, sizeof tx->counts);
-  }
   for (unsigned int i = 0; i < EMNIC_COUNTERS_END && !emery->link.gone; ++i)
     emery->before[i] = emnic_get_counter(emery->core, (enum emnic_counter)i, 0, 0);
   for (int transmit = 0; transmit < 2 && !emery->link.gone; ++transmit)
     emnic_get_port_counts(emery->core, 0, transmit, 0, &emery->port_before[transmit]);
-  queues_from_now(dev, 1);
-  queues_from_now(dev, 0);
+  for (unsigned int i = 0; i < dev->data->nb_rx_queues; ++i) {
+    struct emery_rx *rx = dev->data->rx_queues[i];
+    if (rx) rx->no_mbuf = 0;
+  }
+  for (int transmit = 0; transmit < 2; ++transmit) {
+    for (unsigned int i = 0; i < emery_queue_count(dev, transmit); ++i) {
+      struct emery_queue *queue = emery_queues(dev, transmit)[i];
+      if (!queue) continue;
+      memset(&queue->counts, 0, sizeof queue->counts);
+      if (!emery->link.gone)
+        emnic_get_queue_counts(emery->core, 0, transmit, i, &queue->before);
+    }
+  }
   return 0;
 }
 
@@ -160,7 +144,7 @@ void emery_log_counts(struct rte_eth_dev *dev) {
     const uint64_t *port = port_counted(dev->data->dev_private, transmit, &now);
     for (unsigned int i = 0; i < EMNIC_PORT_COUNTS_END; ++i)
       EMERY_LOG(DEBUG, "%s_%s_phy: %lu", transmit ? "tx" : "rx", emnic_port_count_name(i), port[i]);
-    const unsigned int queues = transmit ? dev->data->nb_tx_queues : dev->data->nb_rx_queues;
+    const unsigned int queues = emery_queue_count(dev, transmit);
     for (unsigned int i = 0; i < queues; ++i) {
       queue_counted(dev, transmit, i, counts);
       for (unsigned int k = 0; k < (transmit ? EMNIC_TX_QUEUE_COUNTS : EMNIC_RX_QUEUE_COUNTS); ++k)

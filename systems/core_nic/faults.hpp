@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to go wrong in a run: reads that fail, a driver that breaks the rules. It strikes once,
-// at the frame numbered `fault_frame`.
+// What is to go wrong in a run: reads that fail, a driver that breaks the rules.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
-#include "bench/pcie/read_fault.hpp"
+#include "bench/pcie/host_fault.hpp"
 #include "bench/pcie/register_list.hpp"
 #include "bench/pcie/root_complex.hpp"
 #include "bench/sim/options.hpp"
@@ -20,46 +18,36 @@ namespace emery::core_nic {
 class Faults {
  public:
   Faults(const Options& options, const DriverConfig& driver)
-      : name_(options.get<std::string>("fault")),
-        frame_(options.get<std::uint64_t>("fault_frame")),
-        timeout_(Time{driver.dma_timeout_clocks} * 8 * kNanosecond),
+      : plan_(options, Time{driver.dma_timeout_clocks} * 8 * kNanosecond),
         hostile_(kCoreNicRegisters, may_harm, options.get<std::uint64_t>("seed")) {}
 
   /// A frame is in the send ring, of which the device was not told.
   void transmitted(Driver& driver, RootComplex& root) {
-    if (name_ == "none" || name_ == "lost_rx_descriptor" || ++count_ != frame_) return;
-    struck_ = true;
-    if (name_ == "hostile_registers") return;
-    if (name_ == "null_address") return driver.spoil_newest(0);
-    if (name_ == "wild_address") return driver.spoil_newest(kNowhere);
-    ReadFault fault = read_fault(name_, pause());
-    fault.addr = name_ == "lost_descriptor" ? driver.newest().last : driver.newest().payload;
-    fault.bytes = 1;
-    root.inject(fault);
+    if (plan_.of_receive() || !plan_.strikes() || plan_.is("hostile_registers")) return;
+    if (plan_.is("null_address")) return driver.spoil_newest(0);
+    if (plan_.is("wild_address")) return driver.spoil_newest(kNowhere);
+    const auto& sent = driver.newest();
+    root.inject(plan_.read(plan_.is("lost_descriptor") ? sent.last : sent.payload, 1));
   }
   /// A frame has come, whose buffer was not given back.
   void received(Driver& driver, RootComplex& root) {
-    if (name_ != "lost_rx_descriptor" || ++count_ != frame_) return;
-    struck_ = true;
-    ReadFault fault;
-    fault.addr = driver.next_receive_descriptor();
-    fault.bytes = 1;
-    root.inject(fault);
+    if (!plan_.of_receive() || !plan_.strikes()) return;
+    root.inject(plan_.read(driver.next_receive_descriptor(), 1));
   }
   /// Once each clock of traffic.
   void clock(RootComplex& root) {
-    if (struck_ && name_ == "hostile_registers" && clocks_++ % kHostileClocks == 0)
+    if (plan_.struck() && plan_.is("hostile_registers") && clocks_++ % kHostileClocks == 0)
       hostile_.write(root);
   }
 
   /// How long nothing may move because of it.
-  Time pause() const { return fault_pause(name_, timeout_); }
+  Time pause() const { return plan_.pause(); }
   /// The device is made to read what is not there.
-  bool reads_wild() const { return name_ == "null_address" || name_ == "wild_address"; }
+  bool reads_wild() const { return plan_.is("null_address") || plan_.is("wild_address"); }
   void write(JsonWriter& json) const {
-    json.begin_object().field("kind", name_).field("struck", struck_);
-    if (struck_) json.field("frame", frame_);
-    if (name_ == "hostile_registers") hostile_.write(json);
+    json.begin_object();
+    plan_.write(json);
+    if (plan_.is("hostile_registers")) hostile_.write(json);
     json.end_object();
   }
 
@@ -73,12 +61,9 @@ class Faults {
            !name.starts_with("msix.");
   }
 
-  std::string name_;
-  std::uint64_t frame_, count_ = 0;
-  Time timeout_;
+  HostFault plan_;
   HostileWriter hostile_;
   unsigned clocks_ = 0;
-  bool struck_ = false;
 };
 
 }  // namespace emery::core_nic

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/pcie/read_fault.hpp"
+#include "bench/pcie/host_fault.hpp"
 #include "bench/route/station.hpp"
 #include "bench/run/main.hpp"
 
@@ -44,12 +44,11 @@ Bench::Bench(const Options& options)
   refuse(options, scenario_, *machine_, tables_, workload_.captures());
   machine_->open_waves(waves());
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
-  patience_ = kQuiet + host_config_.cpu_per_packet * 4 +
-              (faults_.any() ? 2 * timeout + faults_.stall_for : 0) +
-              (faults_.fault_card >= 0
-                   ? fault_pause(options.get<std::string>("fault"), options.us("dma_timeout_us"))
-                   : 0) +
-              (faults_.reset_card >= 0 ? 2 * timeout + options.fine_us("retry_us") : 0);
+  patience_ =
+      kQuiet + host_config_.cpu_per_packet * 4 +
+      (faults_.any() ? 2 * timeout + faults_.stall_for : 0) +
+      (faults_.fault_card >= 0 ? HostFault(options, options.us("dma_timeout_us")).pause() : 0) +
+      (faults_.reset_card >= 0 ? 2 * timeout + options.fine_us("retry_us") : 0);
   simulation_.add(machine_->bus_clock(), *this);
   addresses_.emplace(tables_.routes, scenario_.cards);
   if (kernel_) join_kernel(options);

@@ -7,93 +7,63 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <string>
 
-#include "bench/pcie/read_fault.hpp"
+#include "bench/pcie/host_fault.hpp"
 #include "bench/pcie/root_complex.hpp"
-#include "bench/sim/options.hpp"
-#include "bench/sim/time.hpp"
 #include "bench/stats/json.hpp"
 #include "queue_formats.hpp"
 #include "sw/lib/host_nic/emnic.h"
 
 namespace emery::direct_router {
 
-struct NicFaultPlan {
-  std::string name;
-  std::uint64_t frame;
-  unsigned card;
-  Time pause;
-
-  explicit NicFaultPlan(const Options& options)
-      : name(options.get<std::string>("fault")),
-        frame(options.get<std::uint64_t>("fault_frame")),
-        card(options.get<unsigned>("fault_card")),
-        pause(fault_pause(name, options.us("dma_timeout_us"))) {}
-  bool any() const { return name != "none" && name != "hostile_registers"; }
-};
-
 class NicFault {
  public:
   /// `root`: whose memory the NIC reads.
-  NicFault(const NicFaultPlan& plan, RootComplex& root)
-      : name_(plan.name), frame_(plan.frame), pause_(plan.pause), root_(root) {}
+  NicFault(const HostFault& plan, RootComplex& root) : plan_(plan), root_(root) {}
+
+  /// Whether it is one of this kind: not of none, and not of the card's registers.
+  static bool has(const HostFault& plan) {
+    return !plan.is("none") && !plan.is("hostile_registers");
+  }
 
   /// The NIC is made to read what is not there.
-  bool reads_wild() const { return name_ == "wild_address"; }
+  bool reads_wild() const { return plan_.is("wild_address"); }
 
   /// A frame is in the transmit ring, in this buffer, of which the NIC was not told.
   void sent(emnic_tx* queue, std::uint64_t buffer, unsigned bytes) {
-    if (of_receive() || !strikes()) return;
+    if (plan_.of_receive() || !plan_.strikes()) return;
     emnic_queue_state state;
     emnic_tx_state(queue, &state);
     const std::uint64_t at = kDescriptor * (state.newest & (state.slots - 1));
-    if (name_ == "null_address") return set_address(state.ring + at, 0);
-    if (name_ == "wild_address") return set_address(state.ring + at, kNowhere);
-    ReadFault fault = read_fault(name_, pause_);
-    fault.addr = name_ == "lost_descriptor" ? state.ring_bus + at : buffer;
-    fault.bytes = name_ == "lost_descriptor" ? 1 : bytes;
-    root_.inject(fault);
+    if (plan_.is("null_address")) return set_address(state.ring + at, 0);
+    if (plan_.is("wild_address")) return set_address(state.ring + at, kNowhere);
+    root_.inject(plan_.is("lost_descriptor") ? plan_.read(state.ring_bus + at, 1)
+                                             : plan_.read(buffer, bytes));
   }
 
   /// A frame was taken from this ring; it strikes beyond what the NIC has read already.
   void received(emnic_rx* queue) {
-    if (!of_receive() || !strikes()) return;
+    if (!plan_.of_receive() || !plan_.strikes()) return;
     emnic_queue_state state;
     emnic_rx_state(queue, &state);
     const unsigned ahead = std::min(state.slots / 2, 256u);
     const std::uint64_t at = kDescriptor * ((state.done - 1u + ahead) & (state.slots - 1));
-    if (name_ == "rx_null_address") return set_address(state.ring + at, 0);
-    ReadFault fault;
-    fault.addr = state.ring_bus + at;
-    fault.bytes = 1;
-    root_.inject(fault);
+    if (plan_.is("rx_null_address")) return set_address(state.ring + at, 0);
+    root_.inject(plan_.read(state.ring_bus + at, 1));
   }
 
   /// Fields of the object that is open.
-  void write(JsonWriter& json) const {
-    json.field("kind", name_).field("struck", struck_);
-    if (struck_) json.field("frame", frame_);
-  }
+  void write(JsonWriter& json) const { plan_.write(json); }
 
  private:
   static constexpr std::uint64_t kDescriptor = queue_pkg::desc_t::kBytes;
 
-  bool of_receive() const { return name_ == "rx_null_address" || name_ == "lost_rx_descriptor"; }
-  bool strikes() {
-    if (struck_ || ++count_ != frame_) return false;
-    struck_ = true;
-    return true;
-  }
   static void set_address(std::uint8_t* descriptor, std::uint64_t address) {
     std::memcpy(descriptor, &address, sizeof address);
   }
 
-  std::string name_;
-  std::uint64_t frame_, count_ = 0;
-  Time pause_;
+  HostFault plan_;
   RootComplex& root_;
-  bool struck_ = false;
 };
 
 }  // namespace emery::direct_router

@@ -91,7 +91,8 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
         host_path_(options.get<bool>("host_path")),
         function_(function_config(host_path_, bar_bytes())),
         timeouts_(nic_timeouts(options)),
-        fault_plan_(options),
+        fault_plan_(options, options.us("dma_timeout_us")),
+        fault_card_(options.get<unsigned>("fault_card")),
         mps_(options.get<unsigned>("mps")),
         switch_(switch_config(options)),
         root_link_(LinkConfig{}),
@@ -113,14 +114,14 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
     root_->serve(static_cast<int>(mps_), 512);
     cpu_.add_memory(*root_);
     simulation.add(bus_clock_, *root_);
-    if (fault_plan_.any()) fault_.emplace(fault_plan_, *root_);
+    if (NicFault::has(fault_plan_)) fault_.emplace(fault_plan_, *root_);
   }
 
   CpuPort& cpu() override { return cpu_; }
   bool slow_path() const override { return host_path_; }
   std::unique_ptr<CardRings> make_rings(unsigned card, const RingConfig& config) override {
     auto slot = std::make_unique<SwitchSlot>(simulation_, cpu_, *root_, card);
-    NicFault* const fault = fault_ && card == fault_plan_.card ? &*fault_ : nullptr;
+    NicFault* const fault = fault_ && card == fault_card_ ? &*fault_ : nullptr;
     return std::make_unique<NicRings>(config, std::move(slot), function_, timeouts_, fault);
   }
   std::uint64_t bar_base() const override { return host_path_ ? 0xc000'0000 : Machine::bar_base(); }
@@ -299,7 +300,8 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
   bool host_path_;
   FunctionConfig function_;
   NicTimeouts timeouts_;
-  NicFaultPlan fault_plan_;
+  HostFault fault_plan_;
+  unsigned fault_card_;
   unsigned mps_;
   PcieSwitch switch_;
   PcieLink root_link_;

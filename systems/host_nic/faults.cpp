@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "bench/pcie/read_fault.hpp"
 #include "host_nic_registers.hpp"
 
 namespace emery::host_nic {
@@ -31,8 +30,7 @@ constexpr unsigned kHostileClocks = 25;  // between two writes
 }  // namespace
 
 Faults::Faults(const Options& options, const DriverConfig& driver)
-    : name_(options.get<std::string>("fault")),
-      frame_(options.get<std::uint64_t>("fault_frame")),
+    : plan_(options, driver.dma_timeout_clocks * 4 * kNanosecond),
       tx_ring_(driver.tx_ring),
       rx_ring_(driver.rx_ring),
       max_frame_(driver.max_frame),
@@ -45,38 +43,27 @@ Faults::Faults(const Options& options, const DriverConfig& driver)
             return may_harm(name, index);
           },
           options.get<std::uint64_t>("seed")),
-      timeout_(driver.dma_timeout_clocks * 4 * kNanosecond),
       steers_(options.get<unsigned>("steered_flows") != 0),
       lasts_(options.get<unsigned>("fault_us") * kMicrosecond),
       restart_every_(options.get<std::uint64_t>("restart_every")) {
-  const auto* found = std::find(std::begin(kNames), std::end(kNames), name_);
+  const auto* found = std::find(std::begin(kNames), std::end(kNames), plan_.name());
   if (found == std::end(kNames))
-    throw OptionError("fault: '" + name_ + "' is of a Linux's slot, not of the bench's driver");
+    throw OptionError("fault: '" + plan_.name() +
+                      "' is of a Linux's slot, not of the bench's driver");
   kind_ = static_cast<Kind>(found - std::begin(kNames));
   pause_ = kind_ == Kind::kSlowHost || kind_ == Kind::kPausedPort || kind_ == Kind::kSlowCpu
                ? lasts_
-               : fault_pause(name_, timeout_);
+               : plan_.pause();
 }
 
-void Faults::strike(unsigned queue) {
-  struck_ = true;
-  queue_ = queue;
-}
-
-bool Faults::strikes_received() const {
-  return kind_ == Kind::kRxNullAddress || kind_ == Kind::kLostRxDescriptor ||
-         kind_ == Kind::kSlowCpu;
-}
+bool Faults::strikes_received() const { return plan_.of_receive() || kind_ == Kind::kSlowCpu; }
 
 void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time now) {
   if (restart_every_ && ++sent_ % restart_every_ == 0) driver.restart_tx(0, queue);
-  if (struck_ || kind_ == Kind::kNone || strikes_received() || ++count_ != frame_) return;
-  strike(queue);
+  if (strikes_received() || !plan_.strikes()) return;
+  queue_ = queue;
   if (kind_ == Kind::kHostileRegisters) return;
   const Driver::TxSlot slot = driver.newest_tx(0, queue);
-  ReadFault fault = read_fault(name_, pause_);
-  fault.addr = slot.buffer;
-  fault.bytes = max_frame_;
   switch (kind_) {
     case Kind::kDoorbell:
       driver.ring_tx_doorbell(
@@ -89,25 +76,23 @@ void Faults::transmitted(Driver& driver, RootComplex& root, unsigned queue, Time
       driver.poison_tx_descriptor(0, queue, kNowhere);
       return;
     case Kind::kLostDescriptor:
-      fault.addr = slot.descriptor;
-      fault.bytes = 1;
-      break;
+      root.inject(plan_.read(slot.descriptor, 1));
+      return;
     case Kind::kSlowHost:
       root.stall(now, now + lasts_);
       return;
     case Kind::kPausedPort:
       on_pause(now + lasts_);
       return;
-    default:  // completions: as it stands
-      break;
+    default:  // completions
+      root.inject(plan_.read(slot.buffer, max_frame_));
   }
-  root.inject(fault);
 }
 
 void Faults::received(Driver& driver, RootComplex& root, unsigned queue, Time now) {
   if (restart_every_ && ++arrived_ % restart_every_ == 0) driver.restart_rx(0, queue);
-  if (struck_ || !(strikes_received() || kind_ == Kind::kSlowHost) || ++count_ != frame_) return;
-  strike(queue);
+  if (!(strikes_received() || kind_ == Kind::kSlowHost) || !plan_.strikes()) return;
+  queue_ = queue;
   // Far beyond what the device has read already.
   const unsigned ahead = std::min(rx_ring_ / 2, 256u);
   if (kind_ == Kind::kSlowHost) {
@@ -115,17 +100,14 @@ void Faults::received(Driver& driver, RootComplex& root, unsigned queue, Time no
   } else if (kind_ == Kind::kSlowCpu) {
     driver.stop_cpu(0, queue, now + lasts_);
   } else if (kind_ == Kind::kLostRxDescriptor) {
-    ReadFault fault;
-    fault.addr = driver.rx_descriptor(0, queue, ahead);
-    fault.bytes = 1;
-    root.inject(fault);
+    root.inject(plan_.read(driver.rx_descriptor(0, queue, ahead), 1));
   } else {
     driver.poison_rx_descriptor(0, queue, ahead, 0);
   }
 }
 
 void Faults::clock(RootComplex& root) {
-  if (struck_ && kind_ == Kind::kHostileRegisters && clocks_++ % kHostileClocks == 0)
+  if (plan_.struck() && kind_ == Kind::kHostileRegisters && clocks_++ % kHostileClocks == 0)
     hostile_.write(root);
 }
 
@@ -144,8 +126,9 @@ bool Faults::may_harm(std::string_view name, const std::uint32_t* index) const {
 }
 
 void Faults::write(JsonWriter& json) const {
-  json.begin_object().field("kind", name_).field("struck", struck_);
-  if (struck_) json.field("frame", frame_).field("queue", queue_);
+  json.begin_object();
+  plan_.write(json);
+  if (plan_.struck()) json.field("queue", queue_);
   if (kind_ == Kind::kHostileRegisters) hostile_.write(json);
   json.end_object();
 }

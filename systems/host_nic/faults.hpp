@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "bench/pcie/host_fault.hpp"
 #include "bench/pcie/register_list.hpp"
 #include "bench/pcie/root_complex.hpp"
 #include "bench/sim/options.hpp"
@@ -60,20 +61,17 @@ class Faults {
     kSlowCpu,             // the CPU of that receive queue does nothing for a while
     kHostileRegisters     // from then on all registers but those others live by get any value
   };
-  void strike(unsigned queue);
   bool strikes_received() const;  // frames, and those alone
   bool may_harm(std::string_view name, const std::uint32_t* index) const;
 
-  std::string name_;
+  HostFault plan_;
   Kind kind_ = Kind::kNone;
-  std::uint64_t frame_, count_ = 0;
   unsigned tx_ring_, rx_ring_, max_frame_, queue_ = 0;
   unsigned tx_queues_, rx_queues_, event_queues_;  // of interface 0, that the driver has opened
   HostileWriter hostile_;
   unsigned clocks_ = 0;
   bool steers_;  // flows of port 0 of interface 0 are steered
-  Time timeout_, lasts_, pause_ = 0;
-  bool struck_ = false;
+  Time lasts_, pause_ = 0;
   std::uint64_t restart_every_, sent_ = 0, arrived_ = 0;  // of interface 0; 0: no restarts
 };
 

@@ -73,50 +73,31 @@ module nic_interface
   // Of each port: registers, scheduler, RSS table, flow table, counters each way, and of other schedulers than round robin their own. Then limits.
   localparam int PortRegions = Scheduler == int'(SchedRr) ? 6 : 7;
   localparam int RegLimits = RegPorts + PortRegions * Ports, RegRegions = RegLimits + (SchedLimited[Scheduler] ? Ports : 0);
-  localparam int OwnBases[RegPorts] = '{
-      TxqBase,
-      RxqBase,
-      TxcqBase,
-      RxcqBase,
-      EqBase,
-      RegsBase,
-      TxStatBase,
-      RxStatBase
+  localparam int Own[RegPorts][2] = '{  // base, size
+      '{TxqBase, TxqSize},
+      '{RxqBase, RxqSize},
+      '{TxcqBase, TxcqSize},
+      '{RxcqBase, RxcqSize},
+      '{EqBase, EqSize},
+      '{RegsBase, RegsSize},
+      '{TxStatBase, TxStatSize},
+      '{RxStatBase, RxStatSize}
   };
-  localparam int OwnSizes[RegPorts] = '{
-      TxqSize,
-      RxqSize,
-      TxcqSize,
-      RxcqSize,
-      EqSize,
-      RegsSize,
-      TxStatSize,
-      RxStatSize
-  };
-  localparam int PortBases[7] = '{
-      PortBase,
-      SchedBase,
-      RssBase,
-      FlowBase,
-      PortTxStatBase,
-      PortRxStatBase,
-      SchedOwnBase
-  };
-  localparam int PortSizes[7] = '{
-      PortStride,
-      SchedStride,
-      RssStride,
-      FlowStride,
-      PortTxStatStride,
-      PortRxStatStride,
-      SchedOwnStride
+  localparam int OfPort[7][2] = '{  // of the first, stride
+      '{PortBase, PortStride},
+      '{SchedBase, SchedStride},
+      '{RssBase, RssStride},
+      '{FlowBase, FlowStride},
+      '{PortTxStatBase, PortTxStatStride},
+      '{PortRxStatBase, PortRxStatStride},
+      '{SchedOwnBase, SchedOwnStride}
   };
   typedef logic [RegRegions-1:0][AddrW-1:0] region_t;
 
   function automatic region_t regions(bit sizes);
-    for (int i = 0; i < RegPorts; i++) regions[i] = AddrW'(sizes ? OwnSizes[i] : OwnBases[i]);
+    for (int i = 0; i < RegPorts; i++) regions[i] = AddrW'(Own[i][sizes]);
     for (int i = 0; i < PortRegions * Ports; i++)
-    regions[RegPorts+i] = AddrW'(sizes ? PortSizes[i%PortRegions] : PortBases[i%PortRegions] + i / PortRegions * PortSizes[i%PortRegions]);
+    regions[RegPorts+i] = AddrW'(OfPort[i%PortRegions][sizes] + (sizes ? 0 : i / PortRegions * OfPort[i%PortRegions][1]));
     for (int i = RegLimits; i < RegRegions; i++)
     regions[i] = AddrW'(sizes ? LimitStride : LimitBase + (i - RegLimits) * LimitStride);
   endfunction
@@ -326,6 +307,13 @@ module nic_interface
 
   // ---- ports
   ram_row_t [Ports-1:0] port_row;
+  queues_tell_t queues_tell;
+  assign queues_tell = '{
+          rx_streams: rx_streams,
+          burst: tx_burst[3:0],
+          in_flight: tx_max_inflight[15:0],
+          in_reset: reset_i
+      };
   for (genvar p = 0; p < Ports; p++) begin : g_port
     nic_port #(
         .Index(p),
@@ -355,7 +343,7 @@ module nic_interface
         .sched_limits(region[RegLimits+p]),
         .steer_regs(region[RegPorts+PortRegions*p+2:RegPorts+PortRegions*p+3]),
         .stat_regs(region[RegPorts+PortRegions*p+4:RegPorts+PortRegions*p+5]),
-        .queues_i('{rx_streams, tx_burst[3:0], tx_max_inflight[15:0], reset_i}),
+        .queues_i(queues_tell),
         .doorbell(port_doorbell[p]),
         .tx_request(tx_request[p]),
         .tx_granted(tx_granted[p]),

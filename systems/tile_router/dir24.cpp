@@ -47,29 +47,21 @@ Dir24::Dir24(const route::Routes& routes, const std::vector<std::uint32_t>& own)
   }
 }
 
-std::vector<std::uint32_t> Dir24::image() const {
-  std::vector<std::uint32_t> words((first_.size() + blocks_.size()) / 2);
+template <class T>
+std::vector<std::uint32_t> Dir24::packed(T Entry::* field) const {
+  constexpr std::size_t kEach = sizeof(std::uint32_t) / sizeof(T);
+  std::vector<std::uint32_t> words((first_.size() + blocks_.size()) / kEach);
   std::size_t i = 0;
   for (const auto* part : {&first_, &blocks_}) {
     for (const Entry& entry : *part) {
-      words[i / 2] |= std::uint32_t{entry.value} << 16 * (i % 2);
+      words[i / kEach] |= std::uint32_t{entry.*field} << 8 * sizeof(T) * (i % kEach);
       ++i;
     }
   }
   return words;
 }
-
-std::vector<std::uint32_t> Dir24::lengths() const {
-  std::vector<std::uint32_t> words((first_.size() + blocks_.size()) / 4);
-  std::size_t i = 0;
-  for (const auto* part : {&first_, &blocks_}) {
-    for (const Entry& entry : *part) {
-      words[i / 4] |= std::uint32_t{entry.length} << 8 * (i % 4);
-      ++i;
-    }
-  }
-  return words;
-}
+std::vector<std::uint32_t> Dir24::image() const { return packed(&Entry::value); }
+std::vector<std::uint32_t> Dir24::lengths() const { return packed(&Entry::length); }
 
 std::uint64_t Dir24::differ(const std::function<std::uint32_t(std::uint32_t)>& word) const {
   const auto entry = [&](std::size_t n) {

@@ -48,6 +48,10 @@ struct Dir24 {
     std::uint8_t length;
   };
 
+  /// One field of all entries, as many to a word as there is room.
+  template <class T>
+  std::vector<std::uint32_t> packed(T Entry::* field) const;
+
   std::vector<Entry> first_, blocks_;
 };
 

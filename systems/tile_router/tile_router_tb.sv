@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "parts_tb.svh"
 `include "slot_dram_tb.svh"
 `include "tb.svh"
 /// tile_router: 2 x 2 tiles run a compiled program (tests/mesh/smoke.c) that uses all networks, interrupts, caches and two
@@ -12,9 +13,8 @@ module tile_router_tb
   `TB_TIMEOUT(2_000_000)
   localparam int Cols = 2, Rows = 2, Tiles = 4, Slots = 8, DramLatency = 16;
 
-  logic boot_req = 0, boot_write, boot_ack;
-  logic [BootAddrW-1:0] boot_addr;
-  word_t boot_wdata, boot_rdata;
+  reg_if #(.AddrW(BootAddrW)) boot ();
+  `REG_MASTER(BootAddrW, host, boot)
   logic [2:0] no_bytes[Slots];
   logic nothing[Slots];  // comes in by the wires
   logic rd_valid[Slots], wr_valid[Slots], unmapped;
@@ -31,12 +31,12 @@ module tile_router_tb
   ) dut (
       .clk_i           (clk),
       .rst_i           (rst),
-      .boot_req_i      (boot_req),
-      .boot_write_i    (boot_write),
-      .boot_addr_i     (boot_addr),
-      .boot_wdata_i    (boot_wdata),
-      .boot_ack_o      (boot_ack),
-      .boot_rdata_o    (boot_rdata),
+      .boot_req_i      (boot.req),
+      .boot_write_i    (boot.write),
+      .boot_addr_i     (boot.addr),
+      .boot_wdata_i    (boot.wdata),
+      .boot_ack_o      (boot.ack),
+      .boot_rdata_o    (boot.rdata),
       .boot_unmapped_o (unmapped),
       .dram_rd_valid_o (rd_valid),
       .dram_rd_addr_o  (rd_addr),
@@ -82,24 +82,10 @@ module tile_router_tb
 
   // ---- Boot port
   task automatic write(input int unit, input int offset, input word_t data);
-    @(negedge clk);
-    boot_req   = 1;
-    boot_write = 1;
-    boot_addr  = BootAddrW'(unit << UnitW) + BootAddrW'(offset);
-    boot_wdata = data;
-    @(negedge clk);
-    boot_req = 0;
-    while (!boot_ack) @(negedge clk);
+    host.write(BootAddrW'(unit << UnitW) + BootAddrW'(offset), data);
   endtask
   task automatic read(input int unit, input int offset, output word_t data);
-    @(negedge clk);
-    boot_req   = 1;
-    boot_write = 0;
-    boot_addr  = BootAddrW'(unit << UnitW) + BootAddrW'(offset);
-    @(negedge clk);
-    boot_req = 0;
-    while (!boot_ack) @(negedge clk);
-    data = boot_rdata;
+    host.read(BootAddrW'(unit << UnitW) + BootAddrW'(offset), data);
   endtask
   task automatic write_register(input int unit, input logic [5:0] register, input word_t data);
     write(unit, int'(TileRegs) + 4 * int'(register), data);

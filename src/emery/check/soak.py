@@ -4,7 +4,7 @@ through. Each must account for every frame, give everything back, and have a res
 
 What is drawn is said by the `[soak]` table of system.toml: `set`, parameters that stay; `options` and `draw`, lists of values
 for options of the run and for parameters. Tables `[[soak.also]]` say the same of other kinds of runs, each with the `share` of
-all runs that are of it.
+all runs that are of it; one with `[[soak.also.also]]` is what those have in common: they say what each has besides, share and all.
 """
 
 import random
@@ -28,10 +28,20 @@ class Soak:
     delivered: int = 0
 
 
+def _kinds(table: dict):
+    """The other kinds of runs, each with what it has in common with more."""
+    for other in table.get("also", []):
+        if "also" not in other:
+            yield other
+        for one in other.get("also", []):
+            joined = {name: other.get(name, {}) | one.get(name, {}) for name in ("set", "options", "draw")}
+            yield other | one | joined
+
+
 def _kind(source: random.Random, table: dict) -> dict:
     """Which kind of run is next."""
     left = source.random() if "also" in table else 1.0
-    for other in table.get("also", []):
+    for other in _kinds(table):
         left -= other["share"]
         if left < 0:
             return other

@@ -20,6 +20,41 @@ const char* emnic_counter_name(enum emnic_counter counter, char* of) {
   return counters[counter].name;
 }
 
+// ---- what goes on over a reset
+
+static size_t tallies_of(const struct emnic_interface* is) {
+  return (size_t)EMNIC_TX_QUEUE_COUNTS * is->tx_queues + (size_t)EMNIC_RX_QUEUE_COUNTS * is->rx_queues +
+         (size_t)PORT_TALLIES * is->ports;
+}
+
+int get_tallies(struct emnic* d) {
+  d->tallies = TALLIES;
+  for (unsigned i = 0; i < d->interfaces; ++i) d->tallies += tallies_of(&d->interface[i].is);
+  d->tally = (struct tally*)own_get(d, d->tallies * sizeof *d->tally);
+  if (!d->tally) return EMNIC_NO_MEMORY;
+  struct tally* next = d->tally + TALLIES;
+  for (unsigned i = 0; i < d->interfaces; ++i) {
+    struct interface* at = &d->interface[i];
+    at->queue_tally[1] = next;
+    at->queue_tally[0] = next + (size_t)EMNIC_TX_QUEUE_COUNTS * at->is.tx_queues;
+    next += tallies_of(&at->is);
+    at->port_tally = next - (size_t)PORT_TALLIES * at->is.ports;
+  }
+  return 0;
+}
+
+void forget_last_counts(struct emnic* d) {
+  for (size_t n = 0; n < d->tallies; ++n) d->tally[n].last = 0;
+}
+
+static uint64_t add_up(struct tally* t, uint64_t now) {
+  t->sum += now - t->last;
+  t->last = now;
+  return t->sum;
+}
+
+// ---- of the device
+
 uint64_t emnic_get_counter(struct emnic* d, enum emnic_counter counter, unsigned i, unsigned p) {
   if ((unsigned)counter >= EMNIC_LEVELS_END) return 0;
   const enum group group = counters[counter].group;
@@ -32,10 +67,11 @@ uint64_t emnic_get_counter(struct emnic* d, enum emnic_counter counter, unsigned
   const uint32_t now = reg_read(d, base + counters[counter].offset);
   if (counter >= EMNIC_COUNTERS_END) return now;
   struct tally* t = &d->tally[((unsigned)counter * EMNIC_MAX_INTERFACES + i) * EMNIC_MAX_PORTS + p];
-  t->sum += now - t->last;
-  t->last = now;
-  return t->sum;
+  if (now == GONE) return t->sum;
+  return add_up(t, t->last + (uint32_t)(now - (uint32_t)t->last));
 }
+
+// ---- of queues
 
 static_assert(sizeof(struct emnic_queue_counts) == EMNIC_RX_QUEUE_COUNTS * sizeof(uint64_t),
               "a name for each");
@@ -72,9 +108,12 @@ int emnic_get_queue_counts(struct emnic* d, unsigned i, int transmit, unsigned q
   }
   uint64_t counts[4];
   const int status = read_row(d, *stat, queue, counts);
-  if (status == 0)
-    *out = (struct emnic_queue_counts){counts[0], counts[1], counts[2], counts[3]};
-  return status;
+  if (status != 0) return status;
+  const unsigned each = transmit ? EMNIC_TX_QUEUE_COUNTS : EMNIC_RX_QUEUE_COUNTS;
+  struct tally* t = at->queue_tally[transmit != 0] + (size_t)each * queue;
+  for (unsigned n = 0; n < each; ++n) counts[n] = add_up(&t[n], counts[n]);
+  *out = (struct emnic_queue_counts){counts[0], counts[1], counts[2], counts[3]};
+  return 0;
 }
 
 // ---- ports
@@ -143,6 +182,10 @@ int emnic_get_port_counts(struct emnic* d, unsigned i, int transmit, unsigned p,
     if (status != 0) return status;
     add_row(&sums, row, counts);
   }
+  struct tally* t = d->interface[i].port_tally +
+                    (size_t)(2 * p + (transmit != 0)) * EMNIC_PORT_COUNTS_END;
+  uint64_t* counts = &sums.packets;  // the first
+  for (unsigned n = 0; n < EMNIC_PORT_COUNTS_END; ++n) counts[n] = add_up(&t[n], counts[n]);
   *out = sums;
   return 0;
 }

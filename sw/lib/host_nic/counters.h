@@ -5,6 +5,11 @@
 
 #include <stdint.h>
 
+// All counters below go on while the device is open: no value is less than one read before. A reset
+// of the device, after which it counts from 0 again, does not take them back (emnic_recover): what
+// was counted up to then is what was read last, so read those that matter right before a reset that
+// is planned. What came between is in none of them. Of a virtual function all read 0.
+
 // Counters of the device, and levels that are 0 when it holds nothing. A counter has 64 bits here,
 // 32 in the device: read it before it comes around (2^32 frames: 28 s at 148.8 M a second).
 // clang-format off
@@ -35,10 +40,10 @@ enum emnic_counter {
 // "rx_runt" and so on, and what it is of: 'd' device, 'i' interface, 'p' port.
 const char* emnic_counter_name(enum emnic_counter counter, char* of);
 
-// Counters of one queue since the device's reset, 64 bits in the device too, as they were at one
-// moment. Bytes are those of the packets, without FCS and without tags that the device puts in or
-// takes out. What was cut into frames counts them, with their headers. Errors: not sent, or not
-// whole in memory; drops: no slot for a received frame, or its queue was out of use.
+// Counters of one queue, 64 bits in the device too, as they were at one moment. Bytes are those of
+// the packets, without FCS and without tags that the device puts in or takes out. What was cut into
+// frames counts them, with their headers. Errors: not sent, or not whole in memory; drops: no slot
+// for a received frame, or its queue was out of use.
 struct emnic_queue_counts {
   uint64_t packets, bytes, errors, drops;
 };
@@ -52,12 +57,11 @@ struct emnic;
 int emnic_get_queue_counts(struct emnic* device, unsigned interface, int transmit, unsigned queue,
                            struct emnic_queue_counts* out);
 
-// Counters of one way of a port since the device's reset, 64 bits in the device too: frames on the
-// line, bytes with FCS (RFC 2819, RFC 3635), and what they are called. Packets and bytes are those
-// of all good frames; multicast is without pause and pfc, which a MAC may keep from the device.
-// Sizes are of good frames and of those with a bad FCS. An oversize frame has as many bytes as came
-// until it was cut. Discards: between the clocks (in no other counter), in the packet buffer, by a
-// hook.
+// Counters of one way of a port, 64 bits in the device too: frames on the line, bytes with FCS (RFC
+// 2819, RFC 3635), and what they are called. Packets and bytes are those of all good frames;
+// multicast is without pause and pfc, which a MAC may keep from the device. Sizes are of good
+// frames and of those with a bad FCS. An oversize frame has as many bytes as came until it was cut.
+// Discards: between the clocks (in no other counter), in the packet buffer, by a hook.
 // clang-format off
 #define EMNIC_PORT_COUNTS(X)                                                          \
   X(packets, "packets") X(bytes, "bytes") X(multicast, "multicast")                   \

@@ -17,7 +17,9 @@ enum {
   SHORTEST_FRAME = 60,                         // on a wire, without its FCS
   PACKED_GRANULES = 1024 / (int)GranuleBytes,  // of a transmit stream, worth a doorbell
   GATHERED_BYTES = 8192,                       // beside which a read of descriptors is little
-  TALLIES = (int)EMNIC_COUNTERS_END * (int)EMNIC_MAX_INTERFACES * (int)EMNIC_MAX_PORTS
+  TALLIES = (int)EMNIC_COUNTERS_END * (int)EMNIC_MAX_INTERFACES * (int)EMNIC_MAX_PORTS,
+  MOST_QUEUES = 65536,  // of each way: what records and descriptors can name
+  PORT_TALLIES = 2 * (int)EMNIC_PORT_COUNTS_END
 };
 
 #define DEVICE_REG(field) ((uint32_t)offsetof(nic_device_regs_t, field))
@@ -109,6 +111,12 @@ struct flow_table {
   uint8_t known;
 };
 
+// A counter as its reader sees it, which goes on when the device begins at 0 again.
+struct tally {
+  uint64_t last;  // the device's value; 0 after its reset
+  uint64_t sum;
+};
+
 struct port {
   uint16_t* rss;
   struct emnic_address* address;  // of each function; NULL: none set
@@ -119,17 +127,13 @@ struct port {
 struct interface {
   struct emnic_interface is;
   uint32_t flow, flow_stride, tx_stat, rx_stat;  // 0: not read yet
+  struct tally *queue_tally[2], *port_tally;  // [transmit][queue][count]; [port][transmit][count]
   uint32_t max_frame, cpl_delay, strip;
   unsigned first_eq, eqs, first_tx_cq, tx_cqs, first_rx_cq, rx_cqs;
   struct memory tx_rings, tx_buffers, rx_rings, rx_buffers;
   struct port port[EMNIC_MAX_PORTS];
   struct emnic_limit* limits;  // of each transmit queue; NULL: none set since the start
   uint8_t* tx_ports;           // by which each leaves, a bit each; NULL: as dealt
-};
-
-struct tally {
-  uint32_t last;
-  uint64_t sum;
 };
 
 struct emnic {
@@ -145,7 +149,8 @@ struct emnic {
   unsigned cqs, eqs;
   unsigned log_block, rx_log_block;  // descriptors of a slot
   uint32_t* interval;                // of each vector
-  struct tally* tally;               // [counter][interface][port]
+  struct tally* tally;               // [counter][interface][port], then those of interfaces
+  size_t tallies;
   int started, was_open, mastering;
   uint64_t foreign;
 };
@@ -233,6 +238,10 @@ void fill_ring(struct emnic_rx* q);
 size_t rx_ring_bytes(const struct emnic* d, uint32_t slots);  // with the buffers for headers
 void lay_out_ring(struct emnic_rx* q, uint8_t* at, uint64_t bus, uint32_t slots);
 void put_slot(struct emnic_rx* q, uint32_t slot, uint64_t bus, uint32_t bytes);
+
+// counters.c
+int get_tallies(struct emnic* d);
+void forget_last_counts(struct emnic* d);  // the device counts from 0 again
 
 // steer.c
 void deal_frames(struct emnic* d, unsigned i);

@@ -93,7 +93,10 @@ static int probe_interface(struct emnic* d, unsigned i, uint32_t base) {
   is->rss_stride = interface_read(d, i, INTERFACE_REG(rss_stride));
   is->rss_entries = interface_read(d, i, INTERFACE_REG(rss_entries));
   interface->flow = interface->flow_stride = 0;
-  if (is->rss_entries != GONE) return is->ports > EMNIC_MAX_PORTS ? EMNIC_BAD_VERSION : 0;
+  if (is->rss_entries != GONE)
+    return is->ports > EMNIC_MAX_PORTS || is->tx_queues > MOST_QUEUES || is->rx_queues > MOST_QUEUES
+               ? EMNIC_BAD_VERSION
+               : 0;
   *is = before;
   return EMNIC_NO_DEVICE;
 }
@@ -136,8 +139,7 @@ int emnic_open(const struct emnic_ops* ops, struct emnic** out) {
   int status = probe(d);
   if (status == 0) {
     d->interval = (uint32_t*)own_get(d, d->vectors * sizeof *d->interval);
-    d->tally = (struct tally*)own_get(d, TALLIES * sizeof *d->tally);
-    if (!d->interval || !d->tally) status = EMNIC_NO_MEMORY;
+    status = d->interval ? get_tallies(d) : EMNIC_NO_MEMORY;
   }
   if (status != 0) {
     emnic_close(d);
@@ -294,7 +296,7 @@ int emnic_start(struct emnic* d, const struct emnic_config* config) {
 }
 
 int emnic_recover(struct emnic* d) {
-  for (unsigned n = 0; n < TALLIES; ++n) d->tally[n].last = 0;
+  forget_last_counts(d);
   if (!d->started) return 0;
   free_queues(d);
   int status = probe(d);

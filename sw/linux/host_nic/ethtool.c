@@ -83,22 +83,13 @@ static int nic_get_link_ksettings(struct net_device *netdev, struct ethtool_link
 	return 0;
 }
 
-/* Both as looked at under the rtnl lock, which ethtool holds. */
-const u64 *nic_counters(struct net_device *netdev)
-{
-	struct nic *nic = netdev_priv(netdev);
-
-	if (netif_running(netdev))
-		nic_look(nic);
-	return nic->device;
-}
-
+/* As looked at under the rtnl lock, which ethtool holds. */
 const struct emnic_port_counts *nic_port_counts(struct net_device *netdev, enum nic_way way)
 {
 	struct nic *nic = netdev_priv(netdev);
 
-	if (netif_running(netdev) && !READ_ONCE(nic->gone))
-		emnic_get_port_counts(nic->core, 0, way == NIC_TX, 0, &nic->port[way]);
+	if (netif_running(netdev))
+		nic_look_port(nic, way);
 	return &nic->port[way];
 }
 

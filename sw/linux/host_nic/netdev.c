@@ -183,8 +183,7 @@ int nic_stop(struct net_device *netdev)
 	cancel_delayed_work_sync(&nic->look);
 	for (i = 0; i < nic->queues; i++)
 		napi_disable(&nic->vector[i].napi);
-	nic_look(nic);
-	nic_look_queues(nic);
+	nic_look_all(nic);
 	nic_flows_close(nic);
 	nic_status(nic, "stop", emnic_stop(nic->core));
 	nic_free_irqs(nic);
@@ -263,10 +262,20 @@ void nic_look(struct nic *nic)
 	}
 }
 
-void nic_look_queues(struct nic *nic)
+void nic_look_port(struct nic *nic, enum nic_way way)
+{
+	if (!READ_ONCE(nic->gone))
+		emnic_get_port_counts(nic->core, 0, way == NIC_TX, 0, &nic->port[way]);
+}
+
+/* At those of 64 bits too, which nobody need look at in time. */
+void nic_look_all(struct nic *nic)
 {
 	unsigned int i;
 
+	nic_look(nic);
+	nic_look_port(nic, NIC_TX);
+	nic_look_port(nic, NIC_RX);
 	for (i = 0; i < nic->queues && !READ_ONCE(nic->gone); i++) {
 		emnic_get_queue_counts(nic->core, 0, 1, i, &nic->tx[i].card);
 		emnic_get_queue_counts(nic->core, 0, 0, i, &nic->rx[i].card);

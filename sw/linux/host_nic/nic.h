@@ -167,7 +167,8 @@ struct nic_sizes nic_get_sizes(const struct nic *nic);
 int nic_resize(struct nic *nic, struct nic_sizes sizes);
 void nic_look_work(struct work_struct *work);
 void nic_look(struct nic *nic);
-void nic_look_queues(struct nic *nic);
+void nic_look_port(struct nic *nic, enum nic_way way);
+void nic_look_all(struct nic *nic);
 
 /* devlink.c */
 int nic_devlink_start(struct nic *nic);
@@ -254,7 +255,6 @@ int nic_get_rules(struct nic *nic, struct ethtool_rxnfc *info, u32 *locations);
 
 /* ethtool.c */
 extern const struct ethtool_ops nic_ethtool_ops;
-const u64 *nic_counters(struct net_device *netdev);
 const struct emnic_port_counts *nic_port_counts(struct net_device *netdev, enum nic_way way);
 
 /* stats.c */

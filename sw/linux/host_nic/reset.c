@@ -17,6 +17,7 @@ static void nic_reset_prepare(struct pci_dev *pdev)
 	netif_device_detach(netdev);
 	if (netif_running(netdev))
 		nic_stop(netdev);
+	nic_look_all(nic); /* behind the reset the card counts from 0 */
 	nic_ptp_pause(nic); /* from here on no register is read or written */
 	rtnl_unlock();
 }
@@ -28,7 +29,7 @@ static void nic_reset_done(struct pci_dev *pdev)
 
 	rtnl_lock();
 	nic_ptp_resume(nic);
-	emnic_recover(nic->core); /* which is stopped: its counters go on */
+	emnic_recover(nic->core);
 	if (!nic_has_gone(nic)) {
 		if (netif_running(netdev) && nic_open(netdev))
 			dev_close(netdev);

@@ -78,15 +78,14 @@ static u64 *nic_get_pool_stats(const struct nic *nic, u64 *data)
 void nic_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data)
 {
 	struct nic *nic = netdev_priv(netdev);
-	const u64 *tx, *rx;
+	const u64 *tx = &nic->port[NIC_TX].packets; /* the first */
+	const u64 *rx = &nic->port[NIC_RX].packets;
 	unsigned int i, k;
 
 	if (netif_running(netdev))
-		nic_look_queues(nic);
-	memcpy(data, nic_counters(netdev), EMNIC_COUNTERS_END * sizeof(*data));
+		nic_look_all(nic);
+	memcpy(data, nic->device, EMNIC_COUNTERS_END * sizeof(*data));
 	data += EMNIC_COUNTERS_END;
-	tx = &nic_port_counts(netdev, NIC_TX)->packets; /* the first */
-	rx = &nic_port_counts(netdev, NIC_RX)->packets;
 	for (i = 0; i < EMNIC_PORT_COUNTS_END; i++) {
 		*data++ = tx[i];
 		*data++ = rx[i];

@@ -44,6 +44,11 @@ void test_counters(struct emnic_config c) {
   nic.bar->interface[0].port[1].rx_runt = 2;
   CHECK(emnic_recover(device) == 0 && nic.writes <= writes);
   CHECK(emnic_get_counter(device, EMNIC_PORT_rx_runt, 0, 1) == 0x100000012);
+  // A read that fails, once, is no count.
+  nic.bar->interface[0].port[1].rx_runt = ~0u;
+  CHECK(emnic_get_counter(device, EMNIC_PORT_rx_runt, 0, 1) == 0x100000012);
+  nic.bar->interface[0].port[1].rx_runt = 3;
+  CHECK(emnic_get_counter(device, EMNIC_PORT_rx_runt, 0, 1) == 0x100000013);
   end();
 }
 
@@ -81,11 +86,65 @@ void test_queue_counts(struct emnic_config c) {
   end();
 }
 
+static void reset(void) {
+  fake_reset(&nic);
+  CHECK(emnic_recover(device) == 0);
+}
+
 static void put_row(unsigned transmit, unsigned i, unsigned p, unsigned class_, unsigned place,
                     uint64_t frames, uint64_t bytes) {
   nic.port_counts[transmit][i][p][8 * class_ + place] =
       (struct emnic_queue_counts){frames, bytes, 0, 0};
   fake_port_rows(&nic, i, (int)transmit, p);
+}
+
+// Over two resets, in use and stopped, each counter goes on from where it was read last, and those
+// that are not read in between lose nothing that was read.
+void test_counts_over_resets(struct emnic_config c) {
+  struct emnic_queue_counts queue, last;
+  struct emnic_port_counts port, before;
+  begin(&c, 2);
+  nic.counts[1][1][3] = (struct emnic_queue_counts){100, 1ull << 40, 7, 0};
+  nic.counts[0][1][3] = (struct emnic_queue_counts){1, 60, 2, 1ull << 33};
+  nic.counts[0][0][FAKE_QUEUES - 1].packets = 5;
+  put_row(0, 1, 1, ClassUnicast, 1, 40, 40 * 64);
+  put_row(1, 1, 1, ClassLost, LostHook, 9, 0);
+  CHECK(emnic_get_queue_counts(device, 1, 1, 3, &queue) == 0);
+  CHECK(emnic_get_queue_counts(device, 1, 0, 3, &queue) == 0);
+  CHECK(emnic_get_queue_counts(device, 0, 0, FAKE_QUEUES - 1, &queue) == 0);
+  CHECK(emnic_get_port_counts(device, 1, 0, 1, &before) == 0 && before.packets == 40);
+  CHECK(emnic_get_port_counts(device, 1, 1, 1, &port) == 0 && port.lost_hook == 9);
+
+  reset();
+  CHECK(emnic_get_queue_counts(device, 1, 1, 3, &queue) == 0);
+  CHECK(same(&queue, 100, 1ull << 40, 7, 0));
+  nic.counts[1][1][3] = (struct emnic_queue_counts){2, 128, 0, 0};
+  nic.counts[0][1][3] = (struct emnic_queue_counts){3, 180, 1, 4};
+  put_row(0, 1, 1, ClassUnicast, 1, 2, 2 * 64);
+  CHECK(emnic_get_queue_counts(device, 1, 1, 3, &queue) == 0);
+  CHECK(same(&queue, 102, (1ull << 40) + 128, 7, 0));
+  CHECK(emnic_get_queue_counts(device, 1, 0, 3, &queue) == 0);
+  CHECK(same(&queue, 4, 240, 3, (1ull << 33) + 4));
+  CHECK(emnic_get_port_counts(device, 1, 0, 1, &port) == 0);
+  CHECK(port.packets == 42 && port.bytes == 42 * 64 && port.size_64 == 42);
+
+  CHECK(emnic_stop(device) == 0);
+  reset();
+  put_row(1, 1, 1, ClassUnicast, 7, 1, 2000);
+  CHECK(emnic_get_port_counts(device, 1, 0, 1, &before) == 0);
+  CHECK(memcmp(&before, &port, sizeof port) == 0);
+  CHECK(emnic_get_port_counts(device, 1, 1, 1, &port) == 0);
+  CHECK(port.lost_hook == 9 && port.packets == 1 && port.bytes == 2000);
+  CHECK(emnic_get_queue_counts(device, 0, 0, FAKE_QUEUES - 1, &queue) == 0);
+  CHECK(same(&queue, 5, 0, 0, 0));
+  // Neighbours, the other way and the other interface have nothing of all that.
+  CHECK(emnic_get_queue_counts(device, 1, 0, 2, &last) == 0 && same(&last, 0, 0, 0, 0));
+  CHECK(emnic_get_queue_counts(device, 1, 1, 4, &last) == 0 && same(&last, 0, 0, 0, 0));
+  CHECK(emnic_get_queue_counts(device, 0, 1, 3, &last) == 0 && same(&last, 0, 0, 0, 0));
+  CHECK(emnic_get_queue_counts(device, 1, 0, 0, &last) == 0 && same(&last, 0, 0, 0, 0));
+  CHECK(emnic_get_port_counts(device, 1, 0, 0, &port) == 0 && port.packets == 0);
+  CHECK(emnic_get_port_counts(device, 0, 1, 1, &port) == 0 && port.packets == 0);
+  end();
 }
 
 void test_port_counts(struct emnic_config c) {

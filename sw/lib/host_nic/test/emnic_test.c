@@ -686,6 +686,7 @@ int main(void) {
   test_counters(plain());
   test_queue_counts(plain());
   test_port_counts(plain());
+  test_counts_over_resets(plain());
   test_split(plain());
   test_coalescing(plain());
   test_gone(plain());

@@ -515,6 +515,8 @@ void fake_reset(struct fake_nic* nic) {
   memset(nic->rxcq, 0, sizeof nic->rxcq);
   memset(nic->eq, 0, sizeof nic->eq);
   memset(nic->flow, 0, sizeof nic->flow);
+  memset(nic->counts, 0, sizeof nic->counts);
+  memset(nic->port_counts, 0, sizeof nic->port_counts);
   nic->writes = 0;
   device->magic = NIC_DEVICE_REGS__MAGIC__VALUE_reset;
   device->version = NIC_DEVICE_REGS__VERSION__VALUE_reset;

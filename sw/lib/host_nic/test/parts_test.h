@@ -16,6 +16,7 @@ void test_virtual(struct emnic_config c);
 void test_counters(struct emnic_config c);
 void test_queue_counts(struct emnic_config c);
 void test_port_counts(struct emnic_config c);
+void test_counts_over_resets(struct emnic_config c);
 void test_split(struct emnic_config c);
 void test_coalescing(struct emnic_config c);
 void test_gathering(struct emnic_config c);
