@@ -4,7 +4,8 @@ through. Each must account for every frame, give everything back, and have a res
 
 What is drawn is said by the `[soak]` table of system.toml: `set`, parameters that stay; `options` and `draw`, lists of values
 for options of the run and for parameters. Tables `[[soak.also]]` say the same of other kinds of runs, each with the `share` of
-all runs that are of it; one with `[[soak.also.also]]` is what those have in common: they say what each has besides, share and all.
+all runs that are of it; one with `[[soak.also.also]]` is what those have in common: they say what each has besides, share
+and all.
 """
 
 import random
