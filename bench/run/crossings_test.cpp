@@ -105,6 +105,24 @@ void test_drops_of_a_port(Checks& check) {
               std::string{"port 1: 2 frames dropped (checksum), 1 expected"}, "is told of");
 }
 
+/// Each stream is made once, the first of all as well.
+void test_made_once(Checks& check) {
+  for (int which = 0; which < 4; ++which) {
+    Scoreboard score;
+    Crossings crossings(score, 2);
+    const auto get = [&] {
+      return which == 0   ? crossings.stream(1, 0)
+             : which == 1 ? crossings.from_router(1)
+             : which == 2 ? crossings.to_router(1)
+                          : crossings.expect_drop(1, "ttl");
+    };
+    const int first = get();
+    check.that(get() == first, "the same again");
+    check.equal(crossings.to(0).size() + crossings.to(1).size(), which < 2 ? 1u : 0u,
+                "at an output once");
+  }
+}
+
 /// A frame counts for the stream that has waited longest for it, of its output's alone.
 void test_arrivals(Checks& check) {
   Scoreboard score;
@@ -138,6 +156,7 @@ void test_arrivals(Checks& check) {
 int main() {
   Checks check;
   test_drops_of_a_port(check);
+  test_made_once(check);
   test_arrivals(check);
   test_makes_room(check);
   test_makes_room_through_others(check);

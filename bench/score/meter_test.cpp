@@ -93,7 +93,10 @@ void test_no_steady_time(Checks& check) {
   Meter burst;  // everything comes out after the source has stopped
   burst.end(kMicrosecond);
   play(burst, 0, 2 * kMicrosecond, 40 * kMicrosecond, 10 * kNanosecond);
-  check.that(!burst.window().steady, "what drains is no measure");
+  const Meter::Window none = burst.window();
+  check.that(!none.steady && none.from <= none.to, "what drains is no measure");
+  check.that(burst.within(0, none).frames == 0 && burst.within(7, none).frames == 0,
+             "nothing is in a window of none, and nothing of a stream that is none");
   Meter starved;  // the second half brings none of one stream
   play(starved, 0, 0, 200 * kMicrosecond, 10 * kNanosecond);
   play(starved, 1, 0, 30 * kMicrosecond, 10 * kNanosecond);
