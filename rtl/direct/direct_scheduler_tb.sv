@@ -562,12 +562,12 @@ module direct_scheduler_tb #(
     hot = -1;
     high_percent = 30;
 
-    // A card stalls for longer than any timeout, then goes on.
+    // A card stalls for longer than any timeout, then goes on: until both kinds of what it sends too late have come.
     timeout = 32'd2500;
     retry = 32'd20000;
     max_bytes = 300;
     faulty[2] = 1;
-    for (int n = 0; n < 4; n++) begin
+    for (int n = 0; n < 4 || (n < 24 && (stale_res == 0 || stale_burst == 0)); n++) begin
       int unsigned earlier;
       in_percent  = 20;
       out_percent = 60;
