@@ -9,10 +9,7 @@ module direct_output_tb;
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
   localparam int FifoBytes = 600, Words = FifoBytes / 8;
-  typedef struct {
-    int unsigned id;
-    int unsigned bytes;
-  } frame_t;
+  `include "frames_tb.svh"
 
   bit turns = 0, bad_slow = 0;
   frame_write_t fast = '0;
@@ -45,12 +42,6 @@ module direct_output_tb;
       .overflow_o(overflow)
   );
 
-  function automatic int unsigned words_of(int unsigned bytes);
-    return (bytes + 7) / 8;
-  endfunction
-  function automatic logic [63:0] content(int unsigned id, int unsigned word);
-    return {id, word} * 64'h9e3779b97f4a7c15;
-  endfunction
   function automatic int unsigned some_bytes();
     return $urandom_range($urandom_range(1) == 0 ? 70 : 180, 60);
   endfunction
@@ -95,11 +86,13 @@ module direct_output_tb;
   always @(posedge clk)
     if (!rst && i_slow.queue.size() == 0 && $urandom_range(99) < in_percent) begin
       automatic int unsigned kind = bad_slow ? $urandom_range(9) : 9;
-      automatic
-      int unsigned
-      bytes = kind == 0 ? 0 : kind == 1 ? FifoBytes + 3 : kind == 2 ? FifoBytes - 8 : some_bytes();
+      automatic int unsigned bytes = some_bytes();
       automatic packet_header_t header = packet_header_t'({$urandom(), $urandom()});
-      automatic int unsigned words = bytes == 0 ? 1 : words_of(bytes);
+      automatic int unsigned words;
+      if (kind == 0) bytes = 0;
+      if (kind == 1) bytes = FifoBytes + 3;
+      if (kind == 2) bytes = FifoBytes - 8;
+      words = bytes == 0 ? 1 : words_of(bytes);
       slow_id += 2;
       header.bytes = 16'(bytes);
       i_slow.queue.push_back('{data: header, last: 1'b0});

@@ -218,6 +218,9 @@ module direct_scheduler_tb #(
           end
         end
         if (word >= 0) begin
+          // What does not exist goes the slow way, in the lowest class.
+          automatic int dest = now.to == i ? $urandom_range(15, Peers) : peer_of(i, now.to);
+          automatic int cls = now.cls == Classes - 1 ? $urandom_range(3, Classes - 1) : now.cls;
           more = (word + 1) * 8 < now.bytes;
           in.valid <= 1;
           in.data <= '{
@@ -226,13 +229,8 @@ module direct_scheduler_tb #(
               sop: word == 0,
               eop: !more,
               drop: !more && erase,
-              // What does not exist goes the slow way, in the lowest class.
-              dest:
-              peer_t
-              '(
-              now.to == i ? $urandom_range(15, Peers) : peer_of(i, now.to)
-              ),
-              cls: class_t'(now.cls == Classes - 1 ? $urandom_range(3, Classes - 1) : now.cls)
+              dest: peer_t'(dest),
+              cls: class_t'(cls)
           };
           if (!more && !erase) undecided[i].push_back(now);
           word = more ? word + 1 : -1;

@@ -8,12 +8,9 @@ module frame_queues_tb;
   `TB_TIMEOUT(200_000)
   localparam int Queues = 3, Words = 37, Frames = 7;  // of a queue; frames as its lengths have places for
   localparam int QueueW = $clog2(Queues);
-  typedef struct {
-    int unsigned id;
-    int unsigned bytes;
-  } frame_t;
+  `include "frames_tb.svh"
 
-  frame_write_t write = '0;
+frame_write_t write = '0;
   logic [QueueW-1:0] write_queue = '0;
   logic accepted, dropped;
   frame_read_if #(.Queues(Queues)) read ();
@@ -39,13 +36,6 @@ module frame_queues_tb;
       .dropped_o(dropped),
       .read
   );
-
-  function automatic int unsigned words_of(int unsigned bytes);
-    return (bytes + 7) / 8;
-  endfunction
-  function automatic logic [63:0] content(int unsigned id, int unsigned word);
-    return {id, word} * 64'h9e3779b97f4a7c15;
-  endfunction
 
   // Frames one by one: `word` is what is driven now, of `now`; -1 between frames.
   frame_t now;
