@@ -119,6 +119,19 @@ def test_faults_of_rtl_lie_in_what_runs():
     assert all(written.count(b"chosen %s %d)" % (b"!=" if x.statement else b"==", n)) == 1 for n, x in enumerate(found, 1))
 
 
+def test_an_interface_has_no_faults_in_its_header():
+    """Widths are constants; where a fault picks one no bench can be built."""
+    assert not rtl.faults(ROOT / "rtl/base/reg_if.sv")
+
+
+def test_faults_in_a_loop_are_found_by_what_it_goes_through():
+    log = """%Warning-UNOPTFLAT: rtl/edge/line_in.sv:98:8: Signal unoptimizable: Circular combinational logic: 'sends'
+                    rtl/edge/line_in.sv:98:8:      Example path: sends
+                    rtl/edge/frame_sender.sv:103:3:      Example path: ALWAYS
+"""
+    assert trial._LOOP.findall(log) == ["rtl/edge/line_in.sv", "rtl/edge/frame_sender.sv"]
+
+
 def test_faults_of_cxx_and_python(tmp_path, monkeypatch):
     monkeypatch.setattr(text, "ROOT", tmp_path)
     header = tmp_path / "a.hpp"

@@ -73,14 +73,13 @@ module host_port
   wire ends_beat = moves && inside_q && (word.last || &lane_q);
   always_ff @(posedge clk_i) begin
     rx_valid_q <= ends_beat;
-    if (moves && inside_q) begin
-      rx_data_q[64*lane_q+:64] <= word.data;
-      // Of the last word, bytes 0 ... end_q; 0 stands for a whole one.
-      for (int l = 0; l < Lanes; l++)
-      rx_keep_q[8*l+:8] <= 3'(l) < lane_q ? 8'hff : 3'(l) > lane_q ? 8'h00 :
-          word.last && end_q != '0 ? ~(8'hff << end_q) : 8'hff;
-      rx_last_q <= word.last;
-    end
+    // Any word, where none moves: the beat is looked at with the last one of its own.
+    rx_data_q[64*lane_q+:64] <= word.data;
+    // Of the last word, bytes 0 ... end_q; 0 stands for a whole one.
+    for (int l = 0; l < Lanes; l++)
+    rx_keep_q[8*l+:8] <= 3'(l) < lane_q ? 8'hff : 3'(l) > lane_q ? 8'h00 :
+        word.last && end_q != '0 ? ~(8'hff << end_q) : 8'hff;
+    rx_last_q <= word.last;
     if (moves) begin
       inside_q <= !inside_q || !word.last;
       lane_q   <= inside_q ? lane_q + 1'b1 : '0;

@@ -49,6 +49,7 @@ _CLOSED = {
     Kind.DataDeclaration,
     Kind.GenvarDeclaration,
     Kind.ModuleHeader,
+    Kind.InterfaceHeader,
     Kind.PackageHeader,
     Kind.ElabSystemTask,
     Kind.ElementSelect,

@@ -25,6 +25,8 @@ _FOLDERS = ("rtl", "systems", "bench", "sw", "src", "tests", "docs", "requiremen
 _FILES = ("emery", "pyproject.toml", "README.md", "setup.py", ".clang-format", ".rules.verible_lint")
 # A loop without a register is a warning; of a function that is to be constant the first line says where it is used.
 _ERROR = re.compile(r"^(?:%(?:Error|Warning)[-\w]*: |(?= +\S+ \.\.\. Location of non-constant) +)([^:\s]+):(\d+):", re.M)
+# What such a loop goes through, which need not begin where the fault is.
+_LOOP = re.compile(r"^ +(\S+?):\d+:\d+: +Example path: ", re.M)
 # Of C++ that Verilator makes of one and that cannot be compiled (a choice between structs): the number that is compared.
 _CHOSEN = re.compile(r"\b(?:0x)?([0-9a-f]+)U\b(?:(?!\b(?:0x)?[0-9a-f]+U\b)[^;])*?__fault_pkg\.chosen")
 _TEST_SECONDS = 5  # a test of Python that takes longer is not asked
@@ -110,6 +112,8 @@ class RtlTrial:
             bad = {(path, int(line)) for path, line in _ERROR.findall(done.stderr)}
             gone = [number for number, x in self.faults.items() if any(self._is_at(x, place) for place in bad)]
             gone = gone or [*{int(x, 16) for x in _CHOSEN.findall(done.stderr)} & self.faults.keys()]
+            around = {*_LOOP.findall(done.stderr)}
+            gone = gone or [number for number, x in self.faults.items() if x.path in around]
             if not gone:
                 raise toolchain.BuildError(f"mutate: {name} cannot be built with faults to choose from", done.stderr)
             paths = {self.faults.pop(number).path for number in gone}
@@ -118,7 +122,8 @@ class RtlTrial:
         program = Path(done.stdout.split()[-1])
         begun = time.monotonic()
         if problem := testing.block_problem(program, ("+fault=0",)):
-            raise UserError(f"mutate: {name} fails without a fault: {problem.splitlines()[-1]}")
+            said = [x for x in problem.splitlines() if "FAIL" in x] or problem.splitlines()[-1:]
+            raise UserError(f"mutate: {name} fails without a fault: {said[0]}")
         self.programs[bench] = program, 5 + round(10 * (time.monotonic() - begun))
 
     def _is_at(self, fault: Fault, place: tuple[str, int]) -> bool:
