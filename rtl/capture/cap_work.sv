@@ -28,13 +28,11 @@ module cap_work
   logic [31:0] index_q;
 
   always_ff @(posedge clk_i) begin
-    piece_q   <= piece_i;
+    piece_q <= piece_i;
     counted_q <= piece_q;
-    if (piece_q.valid) begin
-      counted_q.work.entry.first <= packets_i[ring] - 32'(piece_q.work.entry.packets);
-      counted_q.work.entry.seq <= 31'(opened);
-      index_q <= (32'(ring) << cfg_i.log_blocks) | ((opened - 1'b1) & block_mask);
-    end
+    counted_q.work.entry.first <= packets_i[ring] - 32'(piece_q.work.entry.packets);
+    counted_q.work.entry.seq <= 31'(opened);
+    index_q <= (32'(ring) << cfg_i.log_blocks) | ((opened - 1'b1) & block_mask);
     work_valid_o <= '0;
     if (counted_q.valid) begin
       work_valid_o[counted_q.link] <= !rst_i;
