@@ -36,10 +36,10 @@ module rmw_ram #(
       .Depth(Depth)
   ) i_ram (
       .clk_i,
-      .we_i   (update_q || !ready_q),
+      .we_i(update_q || !ready_q),
       .waddr_i(ready_q ? update_index_q : sweep_q),
       .wdata_i(ready_q ? next_i : '0),
-      .re_i   (start_i),
+      .re_i(1'b1),  // `start_i` comes late, and nobody looks at what was read without it
       .raddr_i(index_i),
       .rdata_o(read_data)
   );
@@ -54,7 +54,7 @@ module rmw_ram #(
     read_q <= start_i;
     update_q <= read_q;
     written_q <= update_q;
-    if (start_i) read_index_q <= index_i;
+    read_index_q <= index_i;
     if (read_q) begin
       update_index_q <= read_index_q;
       now_q <= newest ? next_i : newer ? written_data_q : read_data;

@@ -142,6 +142,7 @@ module queue_manager
   logic rsp_room_q, bell_room_q;
   // Stops that are to be told, and how long ago the last queue was looked at for one.
   logic [IndexW:0] untold_q;
+  logic more_untold_q, less_untold_q;  // one is to be counted
   logic [1:0] since_scan_q;
   index_t scan_q;
   logic error_valid_q, scan_due_q;
@@ -231,7 +232,7 @@ module queue_manager
       .we_i   (write_place && (word == QRegBaseHi || (Any && word == QRegBaseLo))),
       .waddr_i(index_t'(update_q.queue)),
       .wdata_i(Any ? HiW'({next_place.stream, next_place.base[51:20]}) : HiW'(base_hi)),
-      .re_i   (start),
+      .re_i   (1'b1),
       .raddr_i(index_t'(op.queue)),
       .rdata_o(hi_read)
   );
@@ -245,7 +246,7 @@ module queue_manager
       .we_i   (write_place),
       .waddr_i(index_t'(update_q.queue)),
       .wdata_i({next_place.base[19:0], next_place.cq}),
-      .re_i   (start),
+      .re_i   (1'b1),
       .raddr_i(index_t'(op.queue)),
       .rdata_o({place_read.base[19:0], place_read.cq})
   );
@@ -278,7 +279,8 @@ module queue_manager
   // The update: what a dequeue gets.
   wire stream = Any && place_q.stream;
   deq_status_e status;
-  logic [3:0] left, in_block, count;
+  logic [2:0] before_end;
+  logic [3:0] left, most, count;
   ring_ptr_t available, took, taken_after, turn_mask, turn_left;
   logic turn_whole, more;
   // Shared: what is not finished is another port's, or another port has asked for the queue.
@@ -289,10 +291,11 @@ module queue_manager
   always_comb begin
     available = now.producer - now.taken;
     // To the end of the block of eight descriptors.
-    left = (4'd8 >> now.log_block) - ({1'b0, now.taken[2:0]} & ((4'd8 >> now.log_block) - 4'd1));
-    in_block = available < 16'(left) ? available[3:0] : left;
-    count = update_q.max < in_block ? update_q.max : in_block;
-    status = available == '0 ? DeqEmpty : DeqOk;
+    before_end = ~now.taken[2:0] & 3'(3'd7 >> now.log_block);
+    left = {&before_end, before_end[2] ^ &before_end[1:0], ^before_end[1:0], !before_end[0]};
+    most = update_q.max < left ? update_q.max : left;
+    count = available < 16'(most) ? available[3:0] : most;
+    status = now.producer == now.taken ? DeqEmpty : DeqOk;
     if (stream) count = 4'd1;
     if (Filled && stream) begin
       if (available < 16'(update_q.granules)) status = DeqEmpty;
@@ -422,9 +425,10 @@ module queue_manager
   logic [3:0] per_block, left_q;
   // What is filled goes downwards.
   assign beyond_ring = 16'hFFFF << rsp_q.log_size;
-  assign wrapped   = (rsp_q.index ^ {16{Filled && rsp_q.stream}}) & ~beyond_ring;
+  assign wrapped = (rsp_q.index ^ {16{Filled && rsp_q.stream}}) & ~beyond_ring;
   assign per_block = 4'd8 >> rsp_q.log_block;
-  assign behind    = available_q > 16'(left_q) ? available_q - 16'(left_q) : '0;
+  wire past_block = available_q > 16'(left_q);
+  assign behind    = past_block ? available_q - 16'(left_q) : '0;
   assign rsp.valid = rsp_valid_q;
   always_comb begin
     rsp.data = rsp_q;
@@ -438,8 +442,9 @@ module queue_manager
         ))
       rsp.data.cq = '1;
     rsp.data.wraps = &(rsp_q.index | beyond_ring | (16'(per_block) - 16'd1));
+    rsp.data.ahead = (past_block ? left_q : available_q[3:0]) - rsp_q.count;
     rsp.data.next  = behind < 16'(per_block) ? behind[3:0] : per_block;
-    if (rsp_q.status != DeqOk || rsp_q.stream) rsp.data.next = '0;
+    if (rsp_q.status != DeqOk || rsp_q.stream) {rsp.data.ahead, rsp.data.next} = '0;
   end
 
   fifo #(
@@ -490,7 +495,6 @@ module queue_manager
       rsp_q.queue <= update_q.queue;
       rsp_q.status <= status;
       rsp_q.count <= count;
-      rsp_q.ahead <= status == DeqOk && !stream ? in_block - count : '0;
       rsp_q.more <= status == DeqOk && more;
       rsp_q.peek <= Peeks && update_q.max == '0;
       rsp_q.peeked <= Peeks && now.peeked;
@@ -501,7 +505,7 @@ module queue_manager
       rsp_q.granules <= !(Emptied && stream && status == DeqOk) ? '0 : turn_whole ? turn_t'(available) : turn_t'(turn_left);
       rsp_q.cq <= place_q.cq;
       rsp_q.log_size <= now.log_size;
-      {rsp_q.next, rsp_q.wraps} <= '0;  // made on the way out
+      {rsp_q.ahead, rsp_q.next, rsp_q.wraps} <= '0;  // made on the way out
       available_q <= available;
       left_q <= left;
     end
@@ -512,11 +516,13 @@ module queue_manager
       error_valid_q <= 1'b1;
       error_q <= '{queue: update_q.queue, code: error_e'({4'd0, next.code})};
     end else if (error.ready) error_valid_q <= 1'b0;
-    if (next.untold != now.untold) untold_q <= next.untold ? untold_q + 1'b1 : untold_q - 1'b1;
+    more_untold_q <= next.untold && !now.untold;
+    less_untold_q <= now.untold && !next.untold;
+    untold_q <= untold_q + (IndexW + 1)'(more_untold_q) - (IndexW + 1)'(less_untold_q);
     since_scan_q <= scan ? '0 : since_scan_q + 2'(since_scan_q != '1);
-    scan_due_q   <= untold_q != '0 && !error_valid_q && since_scan_q == '1 && !scan;
-    rsp_room_q   <= 32'(rsp_count) + 5 <= RspDepth;
-    bell_room_q  <= 32'(bell_count) + 5 <= BellDepth;
+    scan_due_q <= untold_q != '0 && !error_valid_q && since_scan_q == '1 && !scan;
+    rsp_room_q <= 32'(rsp_count) + 5 <= RspDepth;
+    bell_room_q <= 32'(bell_count) + 5 <= BellDepth;
     if (scan) scan_q <= scan_q == index_t'(Queues - 1) ? '0 : scan_q + 1'b1;
 
     if (to_control_q && stream) streams_o <= 1'b1;
@@ -529,6 +535,7 @@ module queue_manager
       bell_valid_q <= 1'b0;
       error_valid_q <= 1'b0;
       untold_q <= '0;
+      {more_untold_q, less_untold_q} <= '0;
       since_scan_q <= '0;
       {scan_due_q, rsp_room_q, bell_room_q} <= '0;
       scan_q <= '0;
@@ -538,6 +545,6 @@ module queue_manager
   `ASSERT(AnswerHasRoom, rsp.valid |-> rsp.ready)
   `ASSERT(AllSweptAtOnce, ready |-> claim_ready)
   `ASSERT(DoorbellHasRoom, bell.valid |-> bell.ready)
-  `ASSERT(UntoldAreCounted, update_q.scan && now.untold |-> untold_q != '0)
+  `ASSERT(UntoldAreCounted, update_q.scan && now.untold |-> untold_q != '0 || more_untold_q)
   `ASSERT(OneAccess, regs.req |-> !(waiting || read_q.access || (update_q.access && !write)))
 endmodule

@@ -361,7 +361,8 @@ module queue_manager_formal
       if (dut.rsp_room_q)
         assert (dut.read_q.deq + dut.update_q.deq + dut.rsp_valid_q + dut.rsp_count <= 7);
       // What is owed is looked for.
-      assert (dut.untold_q == dut.i_state.word_q[0].untold + dut.i_state.word_q[1].untold);
+      assert (!(dut.more_untold_q && dut.less_untold_q));
+      assert (dut.untold_q + dut.more_untold_q - dut.less_untold_q == 2'(dut.i_state.word_q[0].untold) + 2'(dut.i_state.word_q[1].untold));
       assert (dut.i_state.word_q[watched_i].untold == owed_q);
       assert (dut.i_state.word_q[watched_i].peeked == peeked_q);
       if (owed_q) assert (stopped_q);
