@@ -256,6 +256,7 @@ REFUSED = {
         "reset_every_us=5",
         "reset_at_us=5 cosim=true",
         "dma_timeout_us=20 read_latency_ns=20000",
+        "dma_timeout_us=100 read_wake_ns=100000",
         "dma_overtaken_us=20 read_jitter_ns=20000",
     ],
     "direct-router": [
@@ -268,6 +269,7 @@ REFUSED = {
         "updates_per_s=9 bad_ip_every=9", "updates= updates_per_s=0",
         "reset_card=1", "bus=pcie reset_card=1 dead_card=2", "reset_at_us=5",
         "bus=pcie fault=lost_completion", "bus=pcie host_path=true fault=null_address dma_timeout_us=20 read_latency_ns=20000",
+        "bus=pcie host_path=true dma_timeout_us=20 read_latency_ns=20000",
         "bus=pcie fault=hostile_registers timeout_us=0", "bus=pcie reset_card=1 updates_per_s=9",
     ],
     "host-nic": [
@@ -294,13 +296,15 @@ REFUSED = {
         "function_filter=true", "functions=4 function_vlans=7", "functions=64 rx_queues=32", "functions=4 tx_mode=stream",
         "functions=4 size=64 fault=doorbell", "hostile_function=true", "function_reset_at_us=9",
         "ptp=true vlan_tags=true", "port_gbps=25 line_gbps=10", "dma_timeout_us=20 read_latency_ns=20000",
+        "dma_timeout_us=20 read_wake_ns=20000", "dma_timeout_us=20 read_tail_ns=20000 read_tail_ppm=1000000",
+        "fault=surprise_removal",
         "rx_ring=32768", "tx_ring=32768", "rx_mode=stream rx_ring=512",
     ],
     "pcie-bench": ["size=4096 window_kb=64", "pcap=2=", "rcb=128 completion_bytes=64"],
     "tile-router": [
         "rate=21G", "pcap=2= version=V",
         "own_addresses=true version=IV linecards=3", "own_addresses=true timed=true version=V",
-        "rewrite_mac=true version=III.d", "updates_per_s=9 version=IV", "updates_per_s=9 version=V own_addresses=true",
+        "rewrite_mac=true version=III.d", "updates_per_s=9 version=null", "updates_per_s=9 version=V own_addresses=true",
         "updates_per_s=9 version=V bad_ip_every=9", "updates_per_s=9 version=I linecards=3 full_queue=discard",
         "updates_per_s=9 version=V pcap=", "updates= updates_per_s=0",
     ],

@@ -28,6 +28,7 @@ from scapy.packet import Raw
 COMMAND = ("tile-router", "--assertions")
 ROUTES = "10.0.0.0/16 0\n10.1.0.0/16 1\n"
 MANY = {"own_addresses": "true", "mac": "own", "icmp_rate": 1e9, "icmp_burst": 1000, "control_rate": 1e9}
+LARGER = {"version": "III", "columns": 6, "rows": 5, "linecards": 4}
 on_both = pytest.mark.parametrize(
     "host", [{"version": "V"}, {"version": "III", "linecards": 3}], ids=["V", "III"], indirect=True
 )
@@ -116,7 +117,7 @@ def test_addresses_of_the_router_only(host):
     assert [x[IP].dst for x in other] == ["10.1.0.2", "10.1.0.3"] and [x[IP].src for x in out] == [ADDRESS[0]]
 
 
-@pytest.mark.parametrize("settings", [{"version": "V"}, {"version": "III", "linecards": 3}])
+@pytest.mark.parametrize("settings", [{"version": "V"}, {"version": "III", "linecards": 3}, LARGER], ids=["V", "III", "6 x 5"])
 def test_clauses_of_the_rfc(simulate, tmp_path, settings):
     """What is forwarded and what is not stays as it is without a control tile."""
     check_clauses(runner(COMMAND, simulate), tmp_path, {}, own_addresses="true", icmp_rate=0, icmp_burst=1, **settings)
@@ -136,7 +137,11 @@ def test_beside_ordinary_traffic(simulate, tmp_path, settings, seed):
     assert counters["to_control"] + counters["control_busy"] >= lost(result)["ttl"] >= 20
 
 
-@pytest.mark.parametrize("settings", [{"version": "V"}, {"version": "III", "linecards": 3, "counters_us": 7}], ids=["V", "III"])
+@pytest.mark.parametrize(
+    "settings",
+    [{"version": "V"}, {"version": "III", "linecards": 3, "counters_us": 7}, LARGER, LARGER | {"version": "V", "linecards": 2}],
+    ids=["V", "III", "6 x 5", "V, 6 x 5"],
+)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_nobody_waits_in_a_circle(simulate, tmp_path, settings, seed):
     """Every second frame is one for the control tile or bad, answers without a limit, all to one output on a slow wire, whose
@@ -189,9 +194,10 @@ def test_a_slow_output(host):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("version=III",), "no tile is left"),
-        (("version=III", "linecards=4"), "no tile is left"),
-        (("version=IV", "linecards=2"), "no tile is left"),
+        (("version=III",), "no column is left"),
+        (("version=III", "linecards=4"), "no column is left"),
+        (("version=IV", "linecards=2"), "versions III and V"),
+        (("version=V", "columns=8", "rows=6", "linecards=3"), "sees to 4 pipelines, 3 linecards have 6"),
         (("version=V", "timed=true"), "take no time"),
         (("version=III", "linecards=2", "full_queue=discard"), "queues that stall"),
     ],

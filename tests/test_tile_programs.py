@@ -37,6 +37,32 @@ def test_grids():
     assert cards["IV"][8, 8] == 16 and cards["IV"][2, 2] == 1
 
 
+@pytest.mark.parametrize("version", ["I", "III", "IV", "V"])
+def test_where_a_tile_is_left_for_control(version):
+    """Routes change wherever a core has no work; a control tile answers where a column has no pipeline (V: any grid)."""
+    limits, left = {"leave_clocks": 1, "error_clocks": 1, "error_burst": 1}, set()
+    for grid in GRIDS:
+        for linecards in range(1, 17):
+            if not (plain := made(version, *grid, linecards=linecards)):
+                continue
+            working = {x for x, tile in plain.tiles.items() if tile.program or tile.role == "checksum"}
+            changing = made(version, *grid, linecards=linecards, changes=True)
+            assert (changing is None) == (len(working) == grid[0] * grid[1])
+            left.add(changing is not None)
+            if changing:
+                assert changing.changes not in working and changing.slots == plain.slots
+                tables = sum(x.startswith("table") for x in changing.memories.values())
+                assert len(set(changing.regions[changing.changes].values())) == tables
+            if version in ("III", "V"):
+                answers = made(version, *grid, linecards=linecards, limits=limits)
+                goes = linecards <= 2 if version == "V" else linecards <= min(4, grid[0] - 1)
+                assert (answers is not None) == goes
+                if answers:
+                    (place,) = (x for x, tile in answers.tiles.items() if tile.role == "control")
+                    assert place not in working and len(answers.slots) == len(plain.slots) + 1
+    assert left == ({True} if version == "V" else {True, False})
+
+
 @pytest.mark.parametrize("version", ["II", "III", "V"])
 def test_payloads_reach_their_buffers(version):
     """From each third stage by the static network, over links that no other pipeline uses, in every grid."""

@@ -192,8 +192,7 @@ def test_bad_settings(capsys):
         (("version=I", "columns=3"), "needs four columns"),
         (("version=IV", "rows=8", "held_over=gdn"), "grids of less than six rows"),
         (("version=IV", "columns=2", "rows=2", "linecards=2"), "2 linecards: there are 1 pipelines"),
-        (("version=III", "columns=8", "rows=6", "own_addresses=true", "linecards=3"), "up to 4 pipelines, not 8"),
-        (("version=IV", "columns=8", "rows=2", "updates_per_s=9", "linecards=3"), "no tile is left for control in 8 x 2"),
+        (("version=IV", "columns=8", "rows=2", "updates_per_s=9"), "with 4 linecards of version IV on 8 x 2 tiles"),
     ]:
         assert said in refused(capsys, *(x for word in words for x in ("--set", word)), "--frames", 4)
 

@@ -43,6 +43,8 @@ def made(result):
         (6, {"version": "IV", "linecards": 3, "held_over": "gdn", "turns": "fair"}),
         (7, {"version": "V", "counters_us": 20, "rewrite_mac": "true"}),
         (8, {"version": "V", "linecards": 1}),
+        (9, {"version": "III", "columns": 6, "rows": 5}),  # a tile that passes payloads on
+        (10, {"version": "I", "columns": 6, "rows": 5}),
     ],
 )
 def test_routes_change_under_traffic(router, seed, settings):
@@ -75,6 +77,13 @@ def test_prefixes_of_every_length(router, tmp_path, seed):
     result = router(*words, updates_per_s=30_000, **V)
     assert sum(made(result)[x] for x in ("announced", "withdrawn")) >= 3
     assert result["resources"]["counters"]["changes_lines"] > 3 and lost(result).keys() <= {"no_route"}
+
+
+def test_four_tables(router):
+    """With pipelines from the north and from the south there is a table at each corner."""
+    words = ("--size", "64-701", "--frames", 1500, "--flows", 6, "--seed", 11)
+    updates = made(router(*words, updates_per_s=50_000, version="IV", columns=2, rows=8, linecards=3))
+    assert updates["announced"] + updates["withdrawn"] >= 5 and updates["us_max"] < 250
 
 
 def test_a_full_table(router):
@@ -139,7 +148,7 @@ def test_what_does_not_go_together(capsys, tmp_path):
     for settings, says in (
         ("version=III", "no tile is left"),
         ("version=IV linecards=4", "no tile is left"),
-        ("version=null linecards=2", "no tile is left"),
+        ("version=null linecards=2", "no tables"),
         ("version=V own_addresses=true", "own_addresses"),
         ("version=V timed=true", "take the time"),
         ("version=V bad_ip_every=9", "malformed"),

@@ -6,7 +6,7 @@
 /// Whole frames only: a frame is chosen when all of it is in its FIFO, then leaves one word a clock without a gap of its own.
 /// Strict priority to the slow path, or round robin (`round_robin_i`). The fast FIFO cannot be held up: the response scheduler
 /// grants no more than `fast_room_o`; a frame that does not fit all the same is dropped whole (`overflow_o`). The slow one has
-/// back-pressure: it takes a frame when there is room for all of it (one that never fits, or is empty, is dropped). Reset empties both.
+/// back-pressure: it takes a frame when there is room for all of it (one that never fits, is empty or a header alone is dropped). Reset empties both.
 /// With two `Lanes` there are two fast FIFOs, and `fast_lane_i` is the one that grants go into now: its frames leave when the other is
 /// empty, which keeps the order of each input (response_scheduler).
 module direct_output
@@ -28,12 +28,12 @@ module direct_output
     output words_t                   slow_room_o,
     // To the MAC: word_beat_t
            stream_if.src             out,
-    // Words held; one clock for each frame that left, or was dropped
+    // Words held; one clock for each frame that left; how many were dropped in a clock
     output words_t                   fast_used_o,
     output words_t                   slow_used_o,
     output logic                     sent_fast_o,
     output logic                     sent_slow_o,
-    output logic                     overflow_o
+    output logic         [      1:0] overflow_o
 );
   localparam words_t Words = words_t'(FifoBytes / 8);
 
@@ -55,7 +55,7 @@ module direct_output
           bytes: bytes_q,
           abort: 1'b0
       };
-  wire drop_slow = slow.valid && in_frame_q && too_long_q && slow_word.last;
+  wire drop_slow = slow.valid && slow.ready && slow_word.last && (!in_frame_q || too_long_q);
 
   always_ff @(posedge clk_i) begin
     if (slow.valid && slow.ready) begin
@@ -173,16 +173,17 @@ module direct_output
     end
     sent_fast_o <= take && busy_q && word.last && !from_slow;
     sent_slow_o <= take && busy_q && word.last && from_slow;
-    overflow_o  <= |fast_dropped || slow_dropped || drop_slow;
+    overflow_o  <= 2'($countones(fast_dropped)) + 2'(slow_dropped || drop_slow);
     if (rst_i) begin
       busy_q <= 1'b0;
       was_slow_q <= 1'b0;
       sent_fast_o <= 1'b0;
       sent_slow_o <= 1'b0;
-      overflow_o <= 1'b0;
+      overflow_o <= '0;
     end
   end
 
+  `ASSERT(OneSlowEnd, !(slow_dropped && drop_slow))
   `ASSERT(FrameIsWhole, !busy_q || valid)
   `ASSERT(OneKindOfEnd, !(slow_accepted && slow_dropped) && (fast_accepted & fast_dropped) == '0)
 endmodule

@@ -103,7 +103,8 @@ module direct_scheduler_tb #(
     words_t [Lanes-1:0] room;
     logic [Lanes-1:0] empty;
     words_t slow_room, fast_used, slow_used;
-    logic lane, sent_fast, sent_slow, overflow;
+    logic lane, sent_fast, sent_slow;
+    logic [1:0] overflow;
     logic [Peers-1:0] silent;
     always_comb begin
       for (int p = 0; p < Peers; p++)
@@ -301,7 +302,7 @@ module direct_scheduler_tb #(
         end
       end
       if (!card_rst[i]) begin
-        `CHECK(!overflow, "output FIFO overflow")
+        `CHECK(overflow == '0, "output FIFO overflow")
         `CHECK(!events[i].malformed || faulty[i], "malformed")
         told_messages += int'(events[i].req_sent) + int'(events[i].res_sent);
         bursts += int'(events[i].burst_sent);

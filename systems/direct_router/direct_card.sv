@@ -284,13 +284,13 @@ module direct_card
       .slow_used_o(slow_used),
       .sent_fast_o(hw_in.tx_fast_frames.value.incr),
       .sent_slow_o(hw_in.tx_slow_frames.value.incr),
-      .overflow_o(hw_in.tx_overflow.value.incr)
+      .overflow_o(hw_in.tx_overflow.value.incrvalue)
   );
 
   // ---------------------------------------------------------------- registers
-  typedef logic [1:0][RegsW-1:0] region_t;
-  localparam region_t RegionBase = {RegsW'(TablesBase), RegsW'(CardBase)};
-  localparam region_t RegionSize = {RegsW'(TablesSize), RegsW'(CardSize)};
+  assign hw_in.tx_overflow.value.incr = 1'b1;
+  localparam logic [1:0][RegsW-1:0] RegionBase = {RegsW'(TablesBase), RegsW'(CardBase)};
+  localparam logic [1:0][RegsW-1:0] RegionSize = {RegsW'(TablesSize), RegsW'(CardSize)};
   reg_demux #(
       .N(2),
       .AddrW(RegsW),

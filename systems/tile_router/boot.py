@@ -469,31 +469,33 @@ class _Builder:
             "to_free": Place(0, 0).header(_mesh.FreeBuffer, 1) if has.held else 0,
         }
 
-    def spare(self, what: str) -> Place:
-        """A tile whose core has no other work."""
-        if self.pipelines > _tile.ControlPorts or self.grid.bands > 1:
-            raise UserError(f"{what}: a control tile sees to up to {_tile.ControlPorts} pipelines, not {self.pipelines}")
-        if not self.grid.pipelines[-1].stages[3].y == self.grid.rows - 1:
-            raise UserError(f"{what}: no tile is left for control in {self.grid.columns} x {self.grid.rows}")
-        place = self.at(1 if self.dealt else self.pipelines - 1, 3)
-        if self.router.tiles.get(self.router.tile(place.x, place.y), Tile("path", 0)).role != "path":
-            raise UserError(f"{what}: {len(self.shares)} linecards leave no tile for control")
-        return place
+    def spare(self) -> list[Place]:
+        """Tiles whose cores have no work: first where an output would be, then from the south."""
+        first = self.at(1 if self.dealt else self.pipelines - 1, 3)
+        grid = [Place(x, y) for y in reversed(range(self.grid.rows)) for x in reversed(range(self.grid.columns))]
+        working = {number for number, tile in self.router.tiles.items() if tile.role != "path"}
+        return [x for x in (first, *grid) if self.router.tile(x.x, x.y) not in working]
+
+    def told(self) -> str:
+        """What is on the grid, for people."""
+        grid = self.grid
+        return f"with {len(self.shares)} linecards of version {self.router.version} on {grid.columns} x {grid.rows} tiles"
 
     def changes(self):
         """A tile whose core has no other work changes the tables, and stages 1 hear of it."""
-        place = self.spare("updates_per_s")
+        free = self.spare()
+        if not free:
+            raise UserError(f"updates_per_s: no tile is left to change the tables, {self.told()}")
+        place, (*others, last) = free[0], self.tables
         number = self.router.tile(place.x, place.y)
-        tile = self.put(place, Tile("changes", 0, "changes"))
         stage1 = [x for mine in self.shares for x in mine]
-        tile.config = {
-            "tables": len(self.tables),
-            "lookup": [
-                self.at(x, 0).header(_mesh.Interrupt, src=place.code()) if x in stage1 else 0 for x in range(self.pipelines)
-            ],
-        }
-        self.router.regions[number] = {_tile.TableRegion: self.tables[-1], _tile.OtherTableRegion: self.tables[0]}
-        self.router.memories[self.router.slot(self.tables[-1])] = "table_lengths"
+        wide = max(stage1) >= _tile.ControlPorts or len(others) > 1
+        tile = self.put(place, Tile("changes", 0, "changes_wide" if wide else "changes"))
+        headers = {x: self.at(x, 0).header(_mesh.Interrupt, src=place.code()) for x in stage1}
+        tile.config = {"tables": len(self.tables), "lookup": [headers.get(x, 0) for x in range(_tile.MostPipelines)]}
+        self.router.regions[number] = {_tile.TableRegion: last}
+        self.router.regions[number] |= {_tile.OtherTableRegion - n: table for n, table in enumerate(others)}
+        self.router.memories[self.router.slot(last)] = "table_lengths"
         for x in stage1:
             lookup = self.router.tiles[self.router.tile(*self._xy(x, 0))]
             lookup.program += "_changes"
@@ -502,19 +504,24 @@ class _Builder:
 
     def control(self, limits: dict[str, int]):
         """A tile whose core has no other work answers what is not forwarded, within these limits; its memory is below it."""
-        place = self.spare("own_addresses")
+        owners = {x: port for port, mine in enumerate(self.shares) for x in mine}
+        if len(owners) > _tile.ControlPorts:
+            most, cards = _tile.ControlPorts, len(self.shares)
+            raise UserError(f"own_addresses: a control tile sees to {most} pipelines, {cards} linecards have {len(owners)}")
+        if not self.dealt and len(owners) == self.pipelines:  # outputs tell who sends by the column
+            raise UserError(f"own_addresses: no column is left for a control tile, {self.told()}")
+        place = self.spare()[0]
         memory = _memory(self.router, Place(place.x, place.y, self.grid.pipelines[-1].leave.exit), "reply")
         ports = range(len(self.shares))
-        owners = {x: port for port, mine in enumerate(self.shares) for x in mine}
-        stage3 = [self.at(x, 2).header(_mesh.Interrupt, src=place.code()) if x in owners else 0 for x in range(self.pipelines)]
+        headers = {x: self.at(x, 2).header(_mesh.Interrupt, src=place.code()) for x in owners}
         tile = self.put(place, Tile("control", 0, "control"))
         tile.config = {
             "mac": [word for port in ports for word in (mac(port) >> 32, mac(port) & 0xFFFFFFFF)],
             "next_hop": [word for port in ports for word in (next_hop(port) >> 32, next_hop(port) & 0xFFFFFFFF)],
             "address": [address(port) for port in ports],
             "to_output": [self.outputs[port].header(_mesh.FrameOut, _tile.OutWords, place.code()) for port in ports],
-            "stage3": stage3,
-            "port_of": [owners.get(x, 0) for x in range(self.pipelines)],
+            "stage3": [headers.get(x, 0) for x in range(_tile.ControlPorts)],
+            "port_of": [owners.get(x, 0) for x in range(_tile.ControlPorts)],
             **limits,
             "from": _mesh.frame_out_t.pack(from_=memory.code()),
         }

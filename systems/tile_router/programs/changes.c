@@ -8,20 +8,26 @@
    from (TableLengths, a memory that nobody else reads) it knows which entries that is.
 
    Each address has its old result or its new one at any time: an entry is written in one go; a
-   block is there, in both memories, and out of the caches of stages 1, before the entry that leads
+   block is there, in all memories, and out of the caches of stages 1, before the entry that leads
    to it is written; and it is used again only when no lookup can be under way to it.
 
    Tables are written through this tile's data cache, a line at a time, which then leaves it. A load
    behind the last line comes back when the memory has them all. Then stages 1 hear by an interrupt
    that there are lines to forget, and say when they have. Before it sends a word this program waits
-   for room and takes what comes meanwhile: so it holds up nobody. */
+   for room and takes what comes meanwhile: so it holds up nobody.
+
+   WIDE: for more than four pipelines, or tables on both sides of two bands of them. */
 #include "lookup.h"
 
 #define settings (*(const struct changes_config*)&config)
 #define asked (*(const volatile struct changes_config*)&config)
 #define change_counters (*(volatile struct changes_counters*)&counters)
-#define OTHER_TABLE ((word)OtherTableRegion << 28)
 
+#ifdef WIDE
+enum { Stages1 = MostPipelines, Tables = MostTables };
+#else
+enum { Stages1 = ControlPorts, Tables = 2 };
+#endif
 enum { EntryBytes = 2, LineEntries = LineBytes / EntryBytes, BlockBytes = BlockEntries * EntryBytes };
 
 static struct {
@@ -41,18 +47,23 @@ static inline void poll(void) {
   }
 }
 
+/* The first one also has the lengths. */
+static inline word table_at(word t) {
+  return t ? (word)(OtherTableRegion + 1 - (Tables > 2 ? t : 1)) << 28 : TABLE;
+}
+
 /* What was written is in the memories, and no stage 1 goes by what was there before. */
 static void tell(void) {
   if (!state.ranges) return;
   for (word t = 0; t < settings.tables; t++) {
-    volatile word* line = (volatile word*)((t ? OTHER_TABLE : TABLE) + TableChanged);
+    volatile word* line = (volatile word*)(table_at(t) + TableChanged);
     for (word i = 0; i < 2 * ChangedRanges; i++)
       line[i] = i < 2 * state.ranges ? state.range[i] : 0;
     leave_cache((word)line);
     (void)*line; /* behind what was written */
   }
-  for (word p = 0; p < ControlPorts; p++) state.unseen += settings.lookup[p] != 0;
-  for (word p = 0; p < ControlPorts; p++) {
+  for (word p = 0; p < Stages1; p++) state.unseen += settings.lookup[p] != 0;
+  for (word p = 0; p < Stages1; p++) {
     if (!settings.lookup[p]) continue;
     while (!gdn_room()) poll();
     gdn_put(settings.lookup[p]);
@@ -70,7 +81,7 @@ static void written(void) {
   word line = state.pending - 1;
   state.pending = 0;
   leave_cache(TABLE + line);
-  if (settings.tables > 1) leave_cache(OTHER_TABLE + line);
+  for (word t = 1; t < Tables && t < settings.tables; t++) leave_cache(table_at(t) + line);
   word* last = &state.range[2 * state.ranges - 2];
   if (state.ranges && last[0] + last[1] * LineBytes == line) {
     last[1]++;
@@ -97,7 +108,8 @@ static void put(word at, word value) {
     state.pending = 1 + line;
   }
   *(volatile unsigned short*)(TABLE + at) = (unsigned short)value;
-  if (settings.tables > 1) *(volatile unsigned short*)(OTHER_TABLE + at) = (unsigned short)value;
+  for (word t = 1; t < Tables && t < settings.tables; t++)
+    *(volatile unsigned short*)(table_at(t) + at) = (unsigned short)value;
 }
 
 /* ---- a change */

@@ -52,7 +52,7 @@ package tile_pkg;
   localparam int PortMartian = 63;
 
   // Where routes change (changes.c). In both tables: the line that says what has changed, pairs of an offset in bytes and a
-  // number of lines. In the one nearest the control tile also what the control tile alone reads: blocks in use, and for each entry
+  // number of lines. In one of them also what the control tile alone reads: blocks in use, and for each entry
   // the length of the prefix it is from, a byte each, in the same order (entries of blocks from LengthsOfBlocks).
   localparam int TableChanged = 'h0300_0000;
   localparam int ChangedRanges = 4;
@@ -61,7 +61,9 @@ package tile_pkg;
   localparam int LengthsOfBlocks = 'h0500_0000;
   localparam int LengthFixed = 33;  // of an entry that no route changes
   localparam int MostChanged = 32;  // lines at a time: what stage 1 is kept from its work for
-  localparam int OtherTableRegion = 14;
+  localparam int OtherTableRegion = 14;  // and down: the other tables
+  localparam int MostTables = 4;  // on two sides of two bands of pipelines
+  localparam int MostPipelines = 16;
 
   // What the boot image tells a tile, and what the boot port reads while the programs run: at the start of its RAM (link.ld).
   // The last field lies first.
@@ -122,8 +124,8 @@ package tile_pkg;
     logic [31:0] result;  // as entries have it: a port or PortNoRoute
     logic [31:0] length;
     logic [31:0] prefix;
-    logic [ControlPorts-1:0][31:0] lookup;  // header of an Interrupt to stage 1 of a pipeline, 0: there is none
-    logic [31:0] tables;  // how many there are: 1, 2
+    logic [MostPipelines-1:0][31:0] lookup;  // header of an Interrupt to stage 1 of a pipeline, 0: there is none
+    logic [31:0] tables;  // how many there are, up to MostTables
   } changes_config_t;
 
   typedef struct packed {
