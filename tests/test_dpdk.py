@@ -268,6 +268,78 @@ def test_segmentation(capfd, tmp_path):
     assert result["testpmd"]["tx"]["packets"] == len(cut)
 
 
+JOINS = ("--set", "receive_coalescing=true", "--set", "tso=true", "--set", "vlan_tags=true")
+LARGE = ("--enable-lro", "--max-lro-pkt-size=8000", "--mbuf-size=10000")
+JOINED_BYTES, JOINED_SEGMENT, JOINED_FLOWS = 5400, 1000, 6
+
+
+def joinable(flow, at=0, size=JOINED_BYTES):
+    """So many bytes of a flow of TCP: of IPv4, IPv6, and of each one with a tag."""
+    from scapy.all import IP, TCP, Dot1Q, Ether, IPv6, Raw
+
+    ether = Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02")
+    four = {"src": "10.0.0.2", "dst": "10.0.0.1", "id": flow + at // JOINED_SEGMENT, "flags": "DF"}
+    ip = IPv6(src="fd00::2", dst="fd00::1") if flow % 2 else IP(**four)
+    tcp = TCP(sport=1000 + flow, dport=7, seq=at + 99, flags="A" if at + size < JOINED_BYTES else "PA")
+    payload = bytes((flow * 7 + i * 31 + i // 256) % 256 for i in range(at, at + size))
+    return bytes((ether / Dot1Q(vlan=5) if flow > 3 else ether) / ip / tcp / Raw(payload))
+
+
+def write_trains(path):
+    """A capture of each flow's segments, those of one flow behind the other's, and of a short frame behind each; the frames."""
+    from scapy.all import Ether, wrpcap
+
+    starts = range(0, JOINED_BYTES, JOINED_SEGMENT)
+    trains = [[joinable(n, at, min(JOINED_SEGMENT, JOINED_BYTES - at)) for at in starts] for n in range(JOINED_FLOWS)]
+    short = [joinable(100 + n, JOINED_BYTES - 10, 10).ljust(60, b"\0") for n in range(JOINED_FLOWS)]
+    frames = [x for train, one in zip(trains, short, strict=True) for x in (*train, one)]
+    wrpcap(str(path), [Ether(x) for x in frames])
+    return frames, short
+
+
+@needs_dpdk
+def test_segments_come_as_one(capfd, tmp_path):
+    """Each mbuf has what its flow sent, to the byte: one packet, but for TCP's checksum. Statistics are in frames; without the
+    offload the same card gives each frame as it came."""
+    frames, short = write_trains(tmp_path / "in.pcap")
+    words = (*JOINS, "--pcap", str(tmp_path / "in.pcap"), "--", "--max-pkt-len=9000")
+    out, result, sent, back = forward(capfd, tmp_path, *words, *LARGE)
+    assert sent == frames and len(back) == 2 * JOINED_FLOWS < len(sent), out
+    assert result["testpmd"]["rx"] == {"packets": len(sent), "dropped": 0}
+    assert back[1::2] == short
+    for flow, frame in enumerate(back[::2]):
+        checksum = 14 + 4 * (flow > 3) + (40 if flow % 2 else 20) + 16
+        whole = joinable(flow)
+        assert frame[:checksum] == whole[:checksum] and frame[checksum + 2 :] == whole[checksum + 2 :], flow
+    assert forward(capfd, tmp_path, *words, "--mbuf-size=10000")[3] == frames
+
+
+@needs_dpdk
+def test_what_came_as_one_leaves_as_several(capfd, tmp_path):
+    """Forwarded with testpmd's `tso set`, cut by the card into the frames that came, checksums right."""
+    frames, _ = write_trains(tmp_path / "in.pcap")
+    script = tmp_path / "commands"
+    script.write_text(f"port stop 0\ntso set {JOINED_SEGMENT} 0\nport start 0\n")
+    words = ("--forward-mode=csum", "--rx-offloads=0xc", "--tx-offloads=0x2c", f"--cmdline-file={script}")
+    out, result, sent, back = forward(capfd, tmp_path, *JOINS, "--pcap", str(tmp_path / "in.pcap"), "--", *words, *LARGE)
+    assert sorted(x[12:] for x in back) == sorted(x[12:] for x in frames), out
+    assert result["testpmd"] == {way: {"packets": len(frames), "dropped": 0} for way in ("rx", "tx")}
+    assert "Bad-l4csum: 0 " in out
+
+
+@needs_dpdk
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ([*JOINS, "--", "--enable-lro", "--max-lro-pkt-size=8000"], "LRO: mbufs have room for 2048 bytes"),
+        ([*JOINS, "--", "--enable-lro", "--max-lro-pkt-size=16384"], "16384"),
+        (["--", "--enable-lro"], "Rx offloads"),  # that the card has not
+    ],
+)
+def test_segments_that_cannot_come_as_one(capfd, words, says):
+    assert says in refused(capfd, *words)
+
+
 @needs_dpdk
 def test_what_testpmd_generates(capfd, tmp_path):
     words = ("--silent", "--duration", "20us", "--", "--forward-mode=txonly", "--txpkts=100,50", "--tx-offloads=0x8000")

@@ -57,7 +57,9 @@ def test_it_needs_no_c_library(generated, tmp_path):
 
 def declared(generated, tmp_path):
     """The functions that the headers for users declare, as the compiler says: `/* FILE:LINE:N. */ extern int name (...);`."""
-    (tmp_path / "users.c").write_text("".join(f'#include "{x}.h"\n' for x in ("emnic", "counters", "clock", "filter")))
+    (tmp_path / "users.c").write_text(
+        "".join(f'#include "{x}.h"\n' for x in ("emnic", "counters", "clock", "filter", "joined"))
+    )
     compiler("gcc", "-fsyntax-only", "-aux-info", tmp_path / "users", f"-I{CORE}", *generated, tmp_path / "users.c")
     own = [x for x in (tmp_path / "users").read_text().splitlines() if x.startswith(f"/* {CORE}/")]
     return {x.split(" (")[0].split()[-1].lstrip("*") for x in own if " extern " in x}

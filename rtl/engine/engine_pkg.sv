@@ -22,9 +22,10 @@ package engine_pkg;
   function automatic int aggregates_of(int functions);
     return functions > Aggregates ? functions : Aggregates;
   endfunction
-  /// The place of a queue of a device with so many functions, each of which has `queues`.
-  function automatic aggregate_t aggregate_of(queue_pkg::queue_t queue, int functions, int queues);
-    int places = aggregates_of(functions) / functions;
+  /// The place, of `all`, of a queue of a device with so many functions, each of which has `queues`.
+  function automatic aggregate_t aggregate_of(queue_pkg::queue_t queue, int functions, int queues,
+                                              int all);
+    int places = all / functions;
     return aggregate_t'(32'(queue_pkg::owner_of(
         queue, queues
     )) << $clog2(

@@ -21,6 +21,7 @@ module rx_coalesce
     parameter bit On = 1,
     parameter int Functions = 1,  // a power of two: each has its share of the queues,
     parameter int Queues = 65536,  // of which there are so many in all
+    parameter int Places = aggregates_of(Functions),  // a power of two, one a function at the least
     parameter int LeastPayload = 256  // so that the entries put in cost no clocks that frames need
 ) (
     input logic clk_i,
@@ -42,7 +43,7 @@ module rx_coalesce
       logic several;
       logic ended;  // nothing more joins
     } group_t;
-    localparam int Places = aggregates_of(Functions), PlaceW = $clog2(Places);
+    localparam int PlaceW = $clog2(Places);
     typedef logic [PlaceW-1:0] place_t;
     group_t groups[Places];
     logic [15:0] opened[Places];  // when
@@ -66,7 +67,7 @@ module rx_coalesce
     `SPILL(rx_meta_t, i_out, made, out)
     wire on = settings_i.bytes != '0 && !hold_i;
     wire [13:0] payload = coming.len - 14'd14 - {7'd0, coming.info.header, 2'b00};
-    assign coming_at = place_t'(aggregate_of(coming.queue, Functions, Queues / Functions));
+    assign coming_at = place_t'(aggregate_of(coming.queue, Functions, Queues / Functions, Places));
     wire opens = on && !gone(
         coming_at, reset_q
     ) && coming.info.follow.able && !coming.info.follow.push && payload >= 14'(LeastPayload) &&
@@ -147,7 +148,7 @@ module rx_coalesce
       if (moves && takes && (joins || opens_q)) groups[at_q] <= next;
       if (moves && takes && opens_q && !joins) opened[at_q] <= now_q;
       if (moves && (closes || opens_q)) open_q[at_q] <= !closes;
-      if (moves && (closes || opens_q)) slotless_q[at_q] <= 1'b0;
+      if (moves && (closes || (opens_q && !joins))) slotless_q[at_q] <= 1'b0;
       if (slotless_i.valid) slotless_q[place_t'(slotless_i.aggregate)] <= 1'b1;
       if (closing_q) closing_q <= !loads;
       else if (old) begin

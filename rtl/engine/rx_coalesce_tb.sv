@@ -46,21 +46,26 @@ module rx_coalesce_tb #(
   int unsigned mss[Flows];
   queue_t queues[Flows];
   rx_meta_t sent[$];
-  task automatic frame(int unsigned flow, int unsigned loss);
+  // `plain`: as the one before, so that they join one behind the other.
+  task automatic frame(int unsigned flow, int unsigned loss, bit plain = 0);
     rx_meta_t m = '0;
-    int unsigned payload = $urandom_range(9) == 0 ? $urandom_range(mss[flow], 1) : mss[flow];
-    if ($urandom_range(40) == 0) payload = mss[flow] + 1;
+    int unsigned payload = !plain && $urandom_range(
+        9
+    ) == 0 ? $urandom_range(
+        mss[flow], 1
+    ) : mss[flow];
+    if (!plain && $urandom_range(40) == 0) payload = mss[flow] + 1;
     m.queue = queues[flow];
     m.addr = 20'($urandom());
     m.info.stamp = 48'({$urandom(), $urandom()});
-    m.info.hash = $urandom_range(60) == 0 ? 32'($urandom()) : 32'(flow);
-    m.info.stripped = $urandom_range(60) == 0 ? 2'd1 : 2'd0;
+    m.info.hash = !plain && $urandom_range(60) == 0 ? 32'($urandom()) : 32'(flow);
+    m.info.stripped = !plain && $urandom_range(60) == 0 ? 2'd1 : 2'd0;
     m.info.hash_type = 4'd5;
     m.info.csum = 16'($urandom());
     m.info.header = 5'($urandom_range(20, 10));
-    m.info.follow.able = $urandom_range(30) != 0;
-    m.info.follow.follows = m.info.follow.able && $urandom_range(20) != 0;
-    m.info.follow.push = $urandom_range(20) == 0;
+    m.info.follow.able = plain || $urandom_range(30) != 0;
+    m.info.follow.follows = m.info.follow.able && (plain || $urandom_range(20) != 0);
+    m.info.follow.push = !plain && $urandom_range(20) == 0;
     if (m.info.follow.able) serial[flow]++;
     m.info.follow.serial = serial[flow];
     m.len = 14'(14 + 4 * m.info.header + payload);
@@ -110,6 +115,7 @@ module rx_coalesce_tb #(
   int unsigned doomed[Places];  // said to have no slot, then; 0: is not
   bit hinted[Places];  // or what was in its place a moment ago: any may close until the round ends
   int unsigned dooms = 0;  // one in so many clocks; 0: never
+  int doom_at = -1;  // the place of which it is said in this clock
   int unsigned reset_since[Functions];  // 0: is not in reset
   int edge_at = -1;  // a function whose reset begins or ends with frames under way: they are judged either way
   int accused = -1;  // closed, and the frame behind has to say why
@@ -143,8 +149,8 @@ module rx_coalesce_tb #(
     if (!rst && open_clocks > 4 * Places && groups[i].open && settings.clocks < 16'd60000)
       `CHECK(now - groups[i].since <= 32'(settings.clocks) + 3 * Places + 10, "too old")
     slotless <= '{
-        valid: dooms != 0 && $urandom_range(dooms) == 0,
-        aggregate: aggregate_t'($urandom_range(Places - 1))
+        valid: doom_at >= 0 || (dooms != 0 && $urandom_range(dooms) == 0),
+        aggregate: aggregate_t'(doom_at >= 0 ? doom_at : $urandom_range(Places - 1))
     };
     if (slotless.valid && !rst) begin
       hinted[slotless.aggregate] = 1;
@@ -282,6 +288,24 @@ module rx_coalesce_tb #(
       foreach (hinted[i]) hinted[i] = 0;
     end
     `CHECK(doomed_closes > 100, $sformatf("%0d closed without a slot", doomed_closes))
+    // So does one that others go on to join: it is said of it once.
+    settings = '{bytes: 14'd16383, clocks: 16'hffff};
+    from = doomed_closes;
+    repeat (12) begin
+      mss[0] = Least;
+      in_percent = 10;
+      repeat (50) frame(0, 0, 1);
+      while (groups[place_of(queues[0])].frames < 3) @(posedge clk);
+      doom_at = place_of(queues[0]);
+      @(posedge clk);
+      doom_at = -1;
+      settle();
+      shut();
+      settings.bytes = '1;
+      foreach (hinted[i]) hinted[i] = 0;
+      groups[place_of(queues[0])].frames = 0;
+    end
+    `CHECK(doomed_closes - from >= 12, $sformatf("%0d of 12 closed", doomed_closes - from))
     // A function in reset has nothing open soon, and opens nothing; the others go on.
     settings = '{bytes: 14'd16383, clocks: 16'hffff};
     for (int round = 0; Functions > 1 && round < 60; round++) begin

@@ -13,8 +13,11 @@
 #include <rte_kvargs.h>
 #include <rte_malloc.h>
 
+#include "clock.h"
 #include "emnic_errno.h"
+#include "joined.h"
 #include "net_emery.h"
+#include "queue_formats.h"
 
 RTE_LOG_REGISTER(emery_logtype, pmd.net.emery, NOTICE);
 
@@ -48,6 +51,11 @@ static int info(struct rte_eth_dev *dev, struct rte_eth_dev_info *out) {
   if (features & EMNIC_RX_CHECKSUM)
     out->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_UDP_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
   if (features & EMNIC_RX_HASH) out->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_RSS_HASH;
+  /* What a virtual function's port joins, and of how many bytes, is the physical one's to say. */
+  if ((features & (EMNIC_COALESCE | EMNIC_VIRTUAL)) == EMNIC_COALESCE) {
+    out->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_TCP_LRO;
+    out->max_lro_pkt_size = CoalesceMostBytes;
+  }
   if (features & EMNIC_TX_CHECKSUM)
     out->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
   out->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
@@ -151,14 +159,26 @@ static int check_rings(const struct rte_eth_dev *dev, int transmit, uint16_t *sl
   return 0;
 }
 
+/* Most bytes of TCP segments in one mbuf; 0: each frame has its own. */
+static unsigned int most_joined(const struct rte_eth_dev *dev) {
+  const struct rte_eth_rxmode *mode = &dev->data->dev_conf.rxmode;
+  return mode->offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO ? mode->max_lro_pkt_size : 0;
+}
+
 static int check_room(const struct rte_eth_dev *dev) {
   for (unsigned int i = 0; i < dev->data->nb_rx_queues; ++i) {
     const struct emery_rx *rx = dev->data->rx_queues[i];
     const unsigned int room = rte_pktmbuf_data_room_size(rx->pool) - RTE_PKTMBUF_HEADROOM;
-    if (room >= longest_frame(dev)) continue;
-    EMERY_LOG(ERR, "MTU %u: mbufs have room for %u bytes, frames have up to %u", dev->data->mtu, room,
-              longest_frame(dev));
-    return -EINVAL;
+    if (room < longest_frame(dev)) {
+      EMERY_LOG(ERR, "MTU %u: mbufs have room for %u bytes, frames have up to %u", dev->data->mtu,
+                room, longest_frame(dev));
+      return -EINVAL;
+    }
+    if (room < most_joined(dev)) {
+      EMERY_LOG(ERR, "LRO: mbufs have room for %u bytes, joined segments have up to %u", room,
+                most_joined(dev));
+      return -EINVAL;
+    }
   }
   return 0;
 }
@@ -204,6 +224,7 @@ static int start(struct rte_eth_dev *dev) {
   struct emery *emery = dev->data->dev_private;
   const unsigned int nb_rx = dev->data->nb_rx_queues, nb_tx = dev->data->nb_tx_queues;
   const int pieces = (dev->data->dev_conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+  const unsigned int joined = most_joined(dev);
   uint16_t rx_slots, tx_slots;
   int status = check_rings(dev, 0, &rx_slots);
   if (status == 0) status = check_rings(dev, 1, &tx_slots);
@@ -214,6 +235,8 @@ static int start(struct rte_eth_dev *dev) {
       .rx_queues = nb_rx,
       .tx_ring = tx_slots,
       .rx_ring = rx_slots,
+      .coalesce_bytes = joined,
+      .coalesce_clocks = joined ? emnic_core_khz(emery->core) * EMNIC_JOINED_US / 1000 : 0,
       .max_frame = longest_frame(dev),
       .segments = pieces ? EMERY_SEGMENTS : 1,
       .doorbell_batch = 1,

@@ -8,6 +8,7 @@
 #include <rte_errno.h>
 #include <rte_net.h>
 
+#include "joined.h"
 #include "net_emery.h"
 
 enum {
@@ -88,11 +89,33 @@ static void describe(const struct emery *emery, const struct emnic_completion *c
     m->hash.rss = c->hash;
     m->ol_flags |= RTE_MBUF_F_RX_RSS_HASH;
   }
-  if (offloads & (RTE_ETH_RX_OFFLOAD_TCP_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM)) {
+  if (!c->segment_bytes && offloads & (RTE_ETH_RX_OFFLOAD_TCP_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM)) {
     const int good = emnic_checksum_good(rte_pktmbuf_mtod(m, const uint8_t *), c->bytes, c->csum);
     if (good == 1) m->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_GOOD;
     if (good == 0) m->ol_flags |= RTE_MBUF_F_RX_L4_CKSUM_BAD;
   }
+}
+
+/* Segments that were joined: as they have been checked, without a checksum of TCP over all. */
+static int describe_joined(const struct emnic_completion *c, struct rte_mbuf *m,
+                           struct emnic_joined *joined) {
+  uint8_t *const frame = rte_pktmbuf_mtod(m, uint8_t *);
+  const int status = emnic_find_joined(frame, c, joined);
+  if (status != 0) return status;
+  emnic_set_joined(frame, c, joined);
+  m->tso_segsz = (uint16_t)c->segment_bytes;
+  m->ol_flags |= RTE_MBUF_F_RX_LRO | RTE_MBUF_F_RX_L4_CKSUM_NONE;
+  return 0;
+}
+
+/* What a record says of an mbuf, counted in frames and their bytes. */
+static int deliver(struct emery_rx *rx, const struct emnic_completion *c, struct rte_mbuf *m) {
+  struct emnic_joined joined = {.frames = 1};
+  if (c->segment_bytes && describe_joined(c, m, &joined) != 0) return -1;
+  describe(rx->q.emery, c, m);
+  rx->q.counts.packets += joined.frames;
+  rx->q.counts.bytes += c->bytes + (uint64_t)(joined.frames - 1) * joined.headers;
+  return 0;
 }
 
 uint16_t emery_rx_burst(void *queue, struct rte_mbuf **out, uint16_t most) {
@@ -110,15 +133,15 @@ uint16_t emery_rx_burst(void *queue, struct rte_mbuf **out, uint16_t most) {
   for (unsigned int i = 0; i < n; ++i) {
     struct rte_mbuf *m = rx->q.mbuf[c[i].slot];
     struct rte_mbuf *next = c[i].error ? NULL : rte_pktmbuf_alloc(rx->pool);
-    if (next) {
-      describe(emery, &c[i], m);
-      rx->q.counts.bytes += c[i].bytes;
-      ++rx->q.counts.packets;
-      out[received++] = m;
-    } else {
+    if (!next) {
       if (c[i].error) ++rx->q.counts.errors;
       else ++rx->no_mbuf;
       next = m;
+    } else if (deliver(rx, &c[i], m) == 0) {
+      out[received++] = m;
+    } else {
+      ++rx->q.counts.errors;
+      rte_pktmbuf_free(m);
     }
     offer(rx, next);
   }

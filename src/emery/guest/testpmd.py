@@ -30,7 +30,9 @@ _TOTAL = re.compile(r"([RT]X)-packets: (\d+) +[RT]X-dropped: (\d+)")
 _DRIVER = "net_emery: "  # begins what the driver says
 _EXITS = "EAL: Error - exiting"  # the cause stands in other lines
 _UNKNOWN_MODE = re.compile(r"^Invalid \S+ packet forwarding mode", re.MULTILINE)  # it goes on with another one
-_WRONG = re.compile(r"unrecognized option|invalid option|requires an argument|rror|nvalid|annot|ncorrect|must be")
+_WRONG = re.compile(
+    r"unrecognized option|invalid option|requires an argument|rror|nvalid|annot|ncorrect|must be|^Ethdev port_id="
+)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters, levels and settings; and what a received checksum says.
+// Counters, levels and settings.
 #include "device.h"
 
 enum group { DEVICE, INTERFACE, PORT };
@@ -204,57 +204,4 @@ int emnic_set_completion_delay(struct emnic* d, unsigned i, unsigned clocks) {
   d->interface[i].cpl_delay = clocks;
   reg_write(d, d->interface[i].is.registers + INTERFACE_REG(cpl_delay), clocks);
   return 0;
-}
-
-// ---- checksums
-
-enum { ETH = 14, IP4 = 20, IP6 = 40, TCP = 6, UDP = 17 };
-
-static uint32_t word_at(const uint8_t* bytes, unsigned at) {
-  return (uint32_t)bytes[at] << 8 | bytes[at + 1];
-}
-// An odd last byte is a word's high half.
-static uint32_t sum_of(const uint8_t* bytes, unsigned from, unsigned to) {
-  uint32_t sum = 0;
-  for (; from + 1 < to; from += 2) sum += word_at(bytes, from);
-  if (from < to) sum += (uint32_t)bytes[from] << 8;
-  return sum % 0xffff;
-}
-
-// What the device has summed is from byte 14 on; what is in front of the transport header and
-// behind its data is taken off again, and the pseudo header added.
-int emnic_checksum_good(const uint8_t* frame, unsigned bytes, uint16_t csum) {
-  unsigned ip = ETH;
-  while (ip + IP4 <= bytes && ip < ETH + 8 &&
-         (word_at(frame, ip - 2) == 0x8100 || word_at(frame, ip - 2) == 0x88a8))
-    ip += 4;
-  if (ip + IP4 > bytes) return EMNIC_NOT_FOUND;
-  unsigned start, end, protocol;
-  uint32_t pseudo;
-  if (word_at(frame, ip - 2) == 0x0800 && frame[ip] == 0x45 &&
-      (word_at(frame, ip + 6) & 0x3fff) == 0) {
-    start = ip + IP4;
-    end = ip + word_at(frame, ip + 2);
-    protocol = frame[ip + 9];
-    pseudo = sum_of(frame, ip + 12, ip + 20);
-  } else if (word_at(frame, ip - 2) == 0x86dd && frame[ip] >> 4 == 6 && ip + IP6 <= bytes) {
-    start = ip + IP6;
-    end = start + word_at(frame, ip + 4);
-    protocol = frame[ip + 6];
-    pseudo = sum_of(frame, ip + 8, ip + IP6);
-  } else {
-    return EMNIC_NOT_FOUND;
-  }
-  if ((protocol != TCP && protocol != UDP) || end > bytes ||
-      end < start + (protocol == TCP ? 20u : 8u))
-    return EMNIC_NOT_FOUND;
-  if (protocol == UDP && start + 8 <= bytes && word_at(frame, start + 6) == 0)
-    return EMNIC_NOT_FOUND;  // its sender made none
-  // Padding begins at an odd byte where the data ends at one: its words are those of the frame.
-  uint32_t padding = 0;
-  for (unsigned at = end; at < bytes; ++at)
-    padding += (uint32_t)frame[at] << ((at - ETH) % 2 ? 0 : 8);
-  const uint32_t total = csum % 0xffffu + pseudo + protocol + (end - start) + 2u * 0xffff -
-                         sum_of(frame, ETH, start) - padding % 0xffff;
-  return total % 0xffff == 0;
 }
