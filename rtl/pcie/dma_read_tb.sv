@@ -268,7 +268,7 @@ module dma_read_tb
   // ---- Root complex: completions. One TLP at a time is sent beat by beat.
   cpl_hdr_t out_hdr;
   logic [63:0] out_addr, out_from, out_to;  // of the payload's first byte; of the bytes asked for
-  int unsigned out_beats, out_sent, out_copies = 0;
+  int unsigned out_beats, out_sent, out_copies = 0, alien_percent = 0;
 
   task automatic header(pending_t p, int unsigned n);
     out_from = p.addr + 64'(p.pos);
@@ -307,7 +307,6 @@ module dma_read_tb
       if (!reorder) return;
     end
     p = pending[k];
-    pending.delete(k);
     from = p.addr + 64'(p.pos);
     stop = (from & ~64'(mps - 1)) + 64'(mps);
     if (small_pieces) stop = (from & ~64'd63) + 64'd64 * 64'($urandom_range(mps / 64, 1));
@@ -316,6 +315,13 @@ module dma_read_tb
     if (p.pos + n > p.len) n = p.len - p.pos;
     keep = p.pos + n < p.len;
     header(p, n);
+    if ($urandom_range(99) < alien_percent) begin
+      // The same for another device: it is not the answer.
+      out_hdr.requester_id ^= 16'(1 << $urandom_range(15));
+      expect_dropped++;
+      return;
+    end
+    pending.delete(k);
     if (p.dead) expect_dropped++;
     p.pos += n;
     if (p.fault != None && p.fault != Duplicate && (!keep || $urandom_range(1) == 0)) begin
@@ -523,7 +529,8 @@ module dma_read_tb
     end
     drain();
 
-    // Any alignment, size, order and back-pressure.
+    // Any alignment, size, order and back-pressure; answers that are another device's between them.
+    alien_percent = 3;
     for (int round = 0; round < 40; round++) begin
       shape = ($urandom_range(5) == 0) ? Line : Mixed;
       reorder = 1'($urandom());
@@ -566,7 +573,7 @@ module dma_read_tb
       drain();
     end
     $display("faults: %p", faults);
-    fault_permille = 0;
+    {fault_permille, alien_percent} = '0;
     overtaken = 0;
     max_bytes = 600_000;
     for (fault_e f = Unsupported; f != Duplicate; f = f.next())
