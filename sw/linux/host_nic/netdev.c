@@ -114,7 +114,7 @@ int nic_open(struct net_device *netdev)
 		.tx_ring = nic->tx_ring,
 		.rx_ring = nic->rx_ring,
 		.coalesce_bytes = nic->joins ? NIC_JOINED : 0,
-		.coalesce_clocks = emnic_core_khz(nic->core) * NIC_JOINED_US / 1000,
+		.coalesce_clocks = emnic_core_khz(nic->core) * EMNIC_JOINED_US / 1000,
 		.max_frame = NIC_FRAME(netdev->mtu),
 		.segments = NIC_SEGMENTS,
 		.doorbell_batch = 1,

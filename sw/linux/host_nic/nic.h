@@ -20,6 +20,7 @@
 #include <net/xdp.h>
 
 #include "emnic.h"
+#include "joined.h"
 
 #define NIC_NAME	 "emery_host_nic"
 #define NIC_MOST_VECTORS 16
@@ -32,9 +33,8 @@
 #define NIC_HEADROOM	 XDP_PACKET_HEADROOM
 #define NIC_FRAME(mtu)	 ((mtu) + ETH_HLEN + VLAN_HLEN)
 #define NIC_TAILROOM	 SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
-/* Most bytes of TCP segments under one record, and how long one waits for the next. */
-#define NIC_JOINED    (SZ_16K - NIC_HEADROOM - NIC_TAILROOM)
-#define NIC_JOINED_US 10
+/* Most bytes of TCP segments under one record. */
+#define NIC_JOINED (SZ_16K - NIC_HEADROOM - NIC_TAILROOM)
 
 /* Tags that the card puts in, and takes out. */
 #define NIC_VLAN_TX (NETIF_F_HW_VLAN_CTAG_TX | NETIF_F_HW_VLAN_STAG_TX)
@@ -192,15 +192,8 @@ void nic_rx_destroy(struct nic *nic);
 void nic_receive(struct nic_vector *vector, const struct emnic_completion *completion);
 
 /* gro.c */
-struct nic_joined {
-	unsigned int network, transport, headers; /* offsets, and where the payload begins */
-	unsigned int frames;
-	bool v6;
-};
-bool nic_find_joined(const u8 *frame, const struct emnic_completion *completion,
-		     struct nic_joined *joined);
 void nic_set_joined(struct sk_buff *skb, const struct emnic_completion *completion,
-		    const struct nic_joined *joined);
+		    const struct emnic_joined *joined);
 
 /* xdp.c */
 bool nic_xdp_passes(struct nic_vector *vector, struct nic_rx *rx, struct bpf_prog *prog,

@@ -205,14 +205,14 @@ static void nic_deliver(struct nic_vector *vector, const struct emnic_completion
 	struct nic *nic = vector->nic;
 	struct nic_rx *rx = &nic->rx[c->queue];
 	struct bpf_prog *prog = READ_ONCE(nic->prog);
-	struct nic_joined joined = { .frames = 1 };
+	struct emnic_joined joined = { .frames = 1 };
 	struct xdp_buff xdp;
 	struct sk_buff *skb;
 
 	nic_sync_for_cpu(nic, c, page);
 	xdp_init_buff(&xdp, PAGE_SIZE << rx->order, &rx->xdp);
 	xdp_prepare_buff(&xdp, page_address(page), NIC_HEADROOM, c->bytes, true);
-	if (c->segment_bytes && !nic_find_joined(xdp.data, c, &joined)) {
+	if (c->segment_bytes && emnic_find_joined(xdp.data, c, &joined)) {
 		page_pool_recycle_direct(rx->pool, page);
 		nic_count_error(&rx->counts, true);
 		return;
