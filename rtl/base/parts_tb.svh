@@ -54,6 +54,16 @@ endmodule
 
 typedef byte unsigned bytes_t[$];
 
+/// Internet checksum (RFC 1071), not inverted, of bytes `from` ... `to` - 1 and of `first`; an odd last byte is a word's high half.
+function automatic logic [15:0] sum_of(bytes_t f, int unsigned from, int unsigned to,
+                                       int unsigned first = 0);
+  int unsigned sum = first;
+  for (int unsigned i = from; i < to; i += 2)
+  sum += {16'd0, 8'(f[i]), i + 1 < to ? 8'(f[i+1]) : 8'd0};
+  while (sum >> 16 != 0) sum = (sum & 'hffff) + (sum >> 16);
+  return 16'(sum);
+endfunction
+
 /// Sends frames on the stream `on`, whose beats have data, len, sop, eop and err. A frame begins in `percent` of the clocks in which
 /// it could, each other beat follows in `inside_percent`. What lies behind a frame's end is random, and all without `valid`. `taken` counts
 /// beats.

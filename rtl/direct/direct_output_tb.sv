@@ -87,14 +87,11 @@ module direct_output_tb;
   always @(posedge clk)
     if (!rst && i_slow.queue.size() == 0 && $urandom_range(99) < in_percent) begin
       automatic int unsigned kind = bad_slow ? $urandom_range(9) : 9;
-      automatic
-      int unsigned
-      alone = kind >= 3 && kind <= 5 ? $urandom_range(
-          90, 1
-      ) : 0;  // headers in a row
+      automatic int unsigned alone = 0;  // headers in a row
       automatic int unsigned bytes = some_bytes();
       automatic packet_header_t header = packet_header_t'({$urandom(), $urandom()});
       automatic int unsigned words;
+      if (kind inside {3, 4, 5}) alone = $urandom_range(90, 1);
       if (kind == 0) bytes = 0;
       if (kind == 1) bytes = FifoBytes + 3;
       if (kind == 2) bytes = FifoBytes - 8;

@@ -49,11 +49,8 @@ module rx_coalesce_tb #(
   // `plain`: as the one before, so that they join one behind the other.
   task automatic frame(int unsigned flow, int unsigned loss, bit plain = 0);
     rx_meta_t m = '0;
-    int unsigned payload = !plain && $urandom_range(
-        9
-    ) == 0 ? $urandom_range(
-        mss[flow], 1
-    ) : mss[flow];
+    int unsigned payload = mss[flow];
+    if (!plain && $urandom_range(9) == 0) payload = $urandom_range(mss[flow], 1);
     if (!plain && $urandom_range(40) == 0) payload = mss[flow] + 1;
     m.queue = queues[flow];
     m.addr = 20'($urandom());

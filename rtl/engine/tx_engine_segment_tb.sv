@@ -80,12 +80,6 @@ module tx_engine_segment_tb;
                               input logic [31:0] value);
     for (int unsigned i = 0; i < bytes; i++) f[at+i] = 8'(value >> (8 * (bytes - 1 - i)));
   endfunction
-  function automatic logic [15:0] sum_of(bytes_t f, int unsigned from, int unsigned to);
-    int unsigned sum = 0;
-    for (int unsigned i = from; i < to; i += 2) sum += {16'd0, f[i], f[i+1]};
-    while (sum >> 16 != 0) sum = (sum & 'hffff) + (sum >> 16);
-    return 16'(sum);
-  endfunction
 
   /// Puts a packet into memory, in pieces, and its descriptors into the queue.
   function automatic void place_packet(bytes_t f, desc_t head, inout packet_t p);

@@ -89,18 +89,9 @@ module rx_follow_tb;
     flows[n] = t;
   endfunction
 
-  function automatic logic [15:0] sum_of(bytes_t f, int unsigned from, int unsigned to,
-                                         int unsigned first);
-    int unsigned sum = first;
-    for (int unsigned i = from; i < to; i += 2)
-    sum += {16'd0, 8'(f[i]), i + 1 < to ? 8'(f[i+1]) : 8'd0};
-    while (sum >> 16 != 0) sum = (sum & 'hffff) + (sum >> 16);
-    return 16'(sum);
-  endfunction
   /// Sum of TCP with its pseudo header; 'hffff where its checksum is right.
   function automatic logic [15:0] tcp_sum(bytes_t f, bit v4, int unsigned l3, int unsigned l4);
-    return
-        sum_of(f, l4, f.size(), 6 + f.size() - l4 + 32'(sum_of(f, v4 ? l3 + 12 : l3 + 8, l4, 0)));
+    return sum_of(f, l4, f.size(), 6 + f.size() - l4 + 32'(sum_of(f, v4 ? l3 + 12 : l3 + 8, l4)));
   endfunction
 
   task automatic segment(int unsigned n, int unsigned way);
@@ -137,7 +128,7 @@ module rx_follow_tb;
       {f[l3+2], f[l3+3]}   = 16'(l4 - l3 + 20 + 4 * t.options + payload);
       {f[l3+4], f[l3+5]}   = t.id;
       {f[l3+10], f[l3+11]} = 16'd0;
-      {f[l3+10], f[l3+11]} = ~sum_of(f, l3, l3 + 20, 0);
+      {f[l3+10], f[l3+11]} = ~sum_of(f, l3, l3 + 20);
       if (way == 19) f[l3+10+$urandom_range(1)] ^= 8'(1 << $urandom_range(7));
     end else {f[l3+4], f[l3+5]} = 16'(20 + 4 * t.options + payload);
     if (way == 20) f[l3+(t.v4?3 : 5)] ^= 1;
@@ -191,7 +182,7 @@ module rx_follow_tb;
     if (32'({f[r.l3+(r.v4?2 : 4)], f[r.l3+(r.v4?3 : 5)]}) != f.size() - (r.v4 ? r.l3 : r.l4))
       return r;
     if (8'(f[r.l4+13] & 8'hf7) != 8'h10) return r;
-    if (r.v4 && (sum_of(f, r.l3, r.l4, 0) != '1 || {f[r.l3+10], f[r.l3+11]} == '1)) return r;
+    if (r.v4 && (sum_of(f, r.l3, r.l4) != '1 || {f[r.l3+10], f[r.l3+11]} == '1)) return r;
     if (tcp_sum(f, r.v4, r.l3, r.l4) != '1 || {f[r.l4+16], f[r.l4+17]} == '1) return r;
     r.able = 1;
     return r;

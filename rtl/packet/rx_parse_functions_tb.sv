@@ -70,14 +70,6 @@ module rx_parse_functions_tb #(
       seen[{want.steered, want.able}]++;
     end
 
-  function automatic logic [15:0] sum_of(bytes_t f, int unsigned from, int unsigned to,
-                                         int unsigned first);
-    int unsigned sum = first;
-    for (int unsigned i = from; i < to; i += 2) sum += {16'd0, 8'(f[i]), 8'(f[i+1])};
-    while (sum >> 16 != 0) sum = (sum & 'hffff) + (sum >> 16);
-    return 16'(sum);
-  endfunction
-
   /// Two segments of a flow, the second behind the first, to a function's address.
   task automatic train(int unsigned owner, logic [15:0] port, bit steered, bit able);
     bytes_t f;
@@ -95,9 +87,9 @@ module rx_parse_functions_tb #(
       {f[L4+4], f[L4+5], f[L4+6], f[L4+7]} = seq + Payload * n;
       {f[L4+12], f[L4+13]} = 16'h5010;
       for (int i = 0; i < Payload; i++) f[L4+20+i] = 8'($urandom());
-      {f[L3+10], f[L3+11]} = ~sum_of(f, L3, L4, 0);
+      {f[L3+10], f[L3+11]} = ~sum_of(f, L3, L4);
       {f[L4+16], f[L4+17]} =
-          ~sum_of(f, L4, f.size(), 6 + 20 + Payload + 32'(sum_of(f, L3 + 12, L4, 0)));
+          ~sum_of(f, L4, f.size(), 6 + 20 + Payload + 32'(sum_of(f, L3 + 12, L4)));
       i_frames.send(f, 0);
       i_stamps.queue.push_back(48'($urandom()));
       due.push_back('{owner: owner, steered: steered, able: able, follows: able && n == 1});

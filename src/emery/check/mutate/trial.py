@@ -112,8 +112,7 @@ class RtlTrial:
             bad = {(path, int(line)) for path, line in _ERROR.findall(done.stderr)}
             gone = [number for number, x in self.faults.items() if any(self._is_at(x, place) for place in bad)]
             gone = gone or [*{int(x, 16) for x in _CHOSEN.findall(done.stderr)} & self.faults.keys()]
-            around = {*_LOOP.findall(done.stderr)}
-            gone = gone or [number for number, x in self.faults.items() if x.path in around]
+            gone = gone or [number for number, x in self.faults.items() if x.path in _LOOP.findall(done.stderr)]
             if not gone:
                 raise toolchain.BuildError(f"mutate: {name} cannot be built with faults to choose from", done.stderr)
             paths = {self.faults.pop(number).path for number in gone}
