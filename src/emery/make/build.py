@@ -400,7 +400,8 @@ def build_routes_judge(system, known: dict[Unit, Path] | None = None) -> Path:
     toolchain.cxx()
     source = system.folder / system.routes
     flags = (*_HOT, *_LANGUAGE, *_WARNINGS)
-    units = [Unit(x, flags, (ROOT,), _OF_STD) for x in (source, *_behind(source))]
+    include = (ROOT, formats.generate(system.formats, system.folder))
+    units = [Unit(x, flags, include, _OF_STD) for x in (source, *_behind(source))]
     return link(compile_all(units, None, known), [], f"{system.name}-routes")
 
 
