@@ -136,6 +136,7 @@ def test_slow_consumers_cost_whole_packets_that_are_counted(capture):
     assert stream["dropped"]["ring_full"] > 1000
 
 
+@pytest.mark.slow
 def test_a_run_ends_when_consumers_are_through(capture):
     slow = {"ns_per_packet": 10000, "ns_per_byte": 96.3, "flush_us": 1000}
     whole(capture("--size", "1518", "--frames", "160", "--flows", "4", "--rate", "0.05", **slow))
@@ -213,6 +214,7 @@ def test_line_rate_without_loss(capture):
     assert whole(result)["mpps"] > 148
 
 
+@pytest.mark.slow
 def test_waves(capture, tmp_path):
     """Of the smallest model there is: waves need one of their own."""
     capture("--frames", "50", "--waves", tmp_path / "x.fst", assertions=False, links=1)

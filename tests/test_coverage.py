@@ -68,6 +68,7 @@ def test_a_line_of_python_that_no_test_reaches(tmp_path):
     assert copy.python(["-m", "emery", "test", "--coverage", "--python", "tests/test_tiny.py"]).returncode == 1
 
 
+@pytest.mark.slow
 def test_a_bench_that_leaves_a_branch_out_is_below_the_floor_of_one_that_does_not(tmp_path):
     copy = Copy(tmp_path / "checkout", cache_dir())
     copy.write("rtl/base/tiny.sv", BLOCK.encode())

@@ -6,7 +6,7 @@ from functools import partial
 
 import conftest
 import pytest
-from conftest import limit_of
+from conftest import limit_of, slow
 from routers import check_clauses, check_stations, forwarded, lost, random_routes, runner
 
 from emery import system
@@ -165,7 +165,7 @@ def test_fairness_is_of_those_who_compete(router):
 
 def test_the_chipset_has_a_turn_after_each_card(router):
     """Frames of 768 bytes through the host: near the knee of figure 4 its completions must not wait for all cards."""
-    words = ("--size", "768", "--duration", "1500us")
+    words = ("--size", "768", "--duration", "600us")
     settings = {"cards": 8, "slow_path": True, "bus_mhz": 133, "ring": 32}
     flat, two_level = (router(*words, **settings, arbiter=x)["resources"]["cpu_busy"] for x in ("flat", "two-level"))
     assert two_level > 1.05 * flat
@@ -259,6 +259,7 @@ def test_the_others_go_on_when_a_card_dies_over_pcie(router):
     assert result["totals"]["dropped"]["dead_card"] > 0
 
 
+@pytest.mark.slow
 def test_a_card_that_stalls_comes_back_over_pcie(router):
     settings = {"config": "F", "stalled_card": 1, "stall_at_us": 300, "stall_us": 400}
     result = router("--size", "64", "--duration", "1500us", bus="pcie", **settings)
@@ -275,7 +276,7 @@ HOST_PATH = {"bus": "pcie", "host_path": True}
 
 def test_the_slow_path_over_pcie(router):
     """The CPU is what ends it: 1.6 us a packet. What it has no time for finds no descriptor, of the low class alone."""
-    result = router("--size", "64", "--duration", "1500us", config="A", high=0.25, **HOST_PATH)
+    result = router("--size", "64", "--duration", "600us", config="A", high=0.25, **HOST_PATH)
     assert result["totals"]["mpps"] == pytest.approx(0.625, rel=0.01) and result["limit"]["by"] == "cpu"
     assert set(lost(result)) == {"no_descriptor"} and result["resources"]["high"]["dropped"] == 0
     cards = result["resources"]["cards"]
@@ -297,7 +298,7 @@ def test_both_ways_over_pcie(router):
 
 
 @pytest.mark.parametrize(
-    "fault", [{"dead_card": 2, "dead_at_us": 200}, {"stalled_card": 1, "stall_at_us": 200, "stall_us": 300}]
+    "fault", [{"dead_card": 2, "dead_at_us": 200}, *slow({"stalled_card": 1, "stall_at_us": 200, "stall_us": 300})]
 )
 def test_the_host_and_a_card_that_fails_over_pcie(router, fault):
     """Frames for a card that takes none are given up; the others go on."""
@@ -312,6 +313,7 @@ def test_the_host_and_a_card_that_fails_over_pcie(router, fault):
         assert all(x["delivered"] > 0.3 * x["offered"] for x in result["streams"].values())
 
 
+@pytest.mark.slow
 def test_long_frames_and_short_rings_over_pcie(router):
     settings = {"ring": 8, "mtu": 9000, "mps": 512, "cpu_ns": 100}
     result = router("--size", "64-9018", "--frames", "60", "--rate", "0.4", cards=2, slow_path=True, **HOST_PATH, **settings)

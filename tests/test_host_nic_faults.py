@@ -365,6 +365,7 @@ def test_no_reset_no_trace(nic):
     assert nic("mtu=1500")["resources"]["resets"] == []
 
 
+@pytest.mark.slow
 def test_hundreds_of_queues_that_stop_at_once(nic):
     """Of each the driver hears, however long its interrupt is moderated: there is room for all in the first event queue."""
     late = ("interrupts=true", "interrupt_us=400", "recover=true")

@@ -48,6 +48,7 @@ def test_what_does_not_go_with_it(wrong, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_switch_that_holds_a_frame_for_long(tmp_path, capsys):
     """Longer than the bench waits for what may be lost: the frame comes all the same, and the clock follows."""
     ptp = run(tmp_path, capsys, "--frames", "1", *[word for x in LATE for word in ("--set", x)])["resources"]["ptp"]

@@ -5,6 +5,7 @@ from functools import partial
 
 import conftest
 import pytest
+from conftest import slow
 
 from emery import system
 from emery.common import UserError
@@ -101,7 +102,7 @@ def test_without_limits_the_line_is_full(nic, scheduler):
     assert result["totals"]["l1_gbps"] > 95
 
 
-@pytest.mark.parametrize("size", ["9018", "1518", "imix"])
+@pytest.mark.parametrize("size", ["9018", "imix", *slow("1518")])
 def test_frames_keep_to_their_slots(nic, size):
     """The paper's schedule: 100 us in which all may send, 100 us in which none may."""
     result = nic(

@@ -297,6 +297,7 @@ def test_ptp4l_steers_the_card(capfdbinary, tmp_path):
     assert max(abs(offset) for offset, state in seen if state == "s2") < 50, out
 
 
+@pytest.mark.slow
 @needs("tc", "iproute2")
 def test_tc_shapes_and_filters(capfdbinary):
     """Delay, rate, bands by a filter, classes of queues, a drop on the way in. The shell would take busybox's `tc`."""

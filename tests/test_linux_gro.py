@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 
+import pytest
 import scapy.utils
 from guests import HELD, WRONG, guest, lines, needs
 
@@ -115,6 +116,7 @@ def test_what_came_as_one_is_forwarded_as_several(capfdbinary, tmp_path):
     assert len(came[0]) > 1100 and came == left and came[1] == 0
 
 
+@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_everything_goes_with_joined_segments(capfdbinary, tmp_path):
     """On and off, other rings, MTUs, queues, XDP programs in and out, a reset, each in the middle of a connection that gets all

@@ -51,7 +51,10 @@ def test_more_networks_than_a_table_has_room_for(unbuilt, capsys, tmp_path):
     """Of 24 bits, with longer prefixes; several in one count once."""
     path = tmp_path / "routes.txt"
     lines = [f"10.{n >> 8}.{n & 255}.{at}/{length} 1" for n in range(32769) for at, length in ((0, 25), (128, 32))]
-    for text, said in (("\n".join(lines[:-2]), BUILDS), ("\n".join(lines), "32769 networks of 24 bits, there is room for 32768")):
+    for text, said in (
+        ("\n".join(lines[:-2]), BUILDS),
+        ("\n".join(lines), "32769 networks of 24 bits, there is room for 32768"),
+    ):
         path.write_text(text)
         assert said in (line := refused(("tile-router",), capsys, "--routes", path, "--frames", 4))
         assert said == BUILDS or str(path) in line
