@@ -7,7 +7,7 @@ import json
 from collections import Counter
 
 import pytest
-from conftest import FOUR_PORTS, accounted_for, all_well, read_pcap, writable
+from conftest import FOUR_PORTS, accounted_for, all_well, read_pcap, slow, writable
 
 from emery.cli import main
 
@@ -302,7 +302,7 @@ def test_a_stopped_receive_queue_is_set_up_anew(nic):
         ("reset_every_us=45",),
         ("rx_mode=stream", "tx_mode=stream", "cpus=2"),
         ("interrupts=true", "segments=4", "restart_every=60"),
-        ("steered_flows=16",),
+        *slow((("steered_flows=16",),)),
     ],
     ids=["again and again", "streams", "interrupts,restarts", "steered"],
 )
@@ -332,8 +332,7 @@ def test_a_hot_reset_under_traffic(nic, more):
     [
         (1, "both", ("reset_every_us=45",)),
         (2, "both", ("reset_every_us=31.7", "reset_us=1", "read_jitter_ns=2000", "read_latency_ns=4000")),
-        (3, "rx", ()),
-        (4, "tx", ("segments=4",)),
+        *slow((3, "rx", ()), (4, "tx", ("segments=4",))),
         (5, "both", ("rx_mode=stream", "tx_mode=stream", "cpus=2")),
         (6, "both", ("interrupts=true", "restart_every=60", "fault=lost_completion", "fault_frame=300")),
     ],

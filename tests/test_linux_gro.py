@@ -72,6 +72,7 @@ def segments(path, to=None, by=None):
 TC = os.path.realpath(shutil.which("tc") or "tc")
 
 
+@pytest.mark.slow
 @needs("tc", "iproute2")
 @needs("ethtool", "ethtool")
 def test_what_came_as_one_is_forwarded_as_several(capfdbinary, tmp_path):

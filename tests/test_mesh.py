@@ -48,6 +48,7 @@ def boot_writes():
     return [*writes, (255 << 18, 3)]
 
 
+@pytest.mark.slow
 def test_parts_are_the_whole(tmp_path):
     """PartedChip against the whole as one model, all pins in each clock."""
     target = system.load("tile-router")

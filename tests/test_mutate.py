@@ -60,6 +60,7 @@ def test_a_bench_that_looks_notices_all(tried):
     assert (copy.folder / "rtl/base/tiny.sv").read_text() == BLOCK  # the checkout is as it was
 
 
+@pytest.mark.slow
 def test_a_bench_that_does_not_look_lets_all_survive(tried):
     status, result, copy = tried('`CHECK(1, "nothing")')
     assert status == 1 and result["score"] == 0 and all(x["outcome"] == "survived" for x in result["faults"])
