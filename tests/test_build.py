@@ -174,6 +174,24 @@ def _one_by_one(text: str) -> str:
     return re.sub(r"(?m)^( +)emery_copy<(\d+)>\((.*)\[(\w+)U\], (.*)\[(\w+)U\]\);\n", words, text)
 
 
+def test_what_another_process_compiles_is_left_for_the_end(tmp_path, own_cache, monkeypatch):
+    monkeypatch.setenv("EMERY_JOBS", "1")
+    units = []
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.cpp").write_text(f"int {name}() {{ return {'0 + ' * (500 if name == 'first' else 1)}1; }}\n")
+        units.append(build.Unit(tmp_path / f"{name}.cpp", ("-O0",)))
+    taken, other = (build._kept(x) for x in units)
+    with cache.lock(f"object-{taken.name}"):
+        thread = threading.Thread(target=build.compile_all, args=(units,))
+        thread.start()
+        deadline = time.monotonic() + 60
+        while not other.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert other.exists() and thread.is_alive() and not taken.exists()
+    thread.join()
+    assert taken.exists()
+
+
 def test_words_copied_one_by_one_are_copied_at_once():
     plain = _words("vlSelfRef.a[{0}U] = vlSymsp->TOP__b.data[{1}U];", range(9))
     assert word_runs.joined(plain) == "    emery_copy<9>(vlSelfRef.a[0U], vlSymsp->TOP__b.data[1U]);\n"

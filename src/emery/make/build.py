@@ -196,9 +196,14 @@ def compile_all(units: list[Unit], progress: Progress | None = None, known: dict
     missing = [unit for unit, path in paths.items() if not path.exists()]
     done = 0
 
-    def one(unit: Unit):
+    busy = []  # what another process is at: left for the end, so that two that begin alike share the work
+
+    def one(unit: Unit, wait: bool = False):
         nonlocal done
-        with cache.lock(f"object-{paths[unit].name}"):  # another process may be at the same file
+        with cache.lock(f"object-{paths[unit].name}", wait=wait) as held:
+            if not held:
+                busy.append(unit)
+                return
             if not paths[unit].exists():
                 _compile(unit, paths[unit])
         done += 1
@@ -212,6 +217,8 @@ def compile_all(units: list[Unit], progress: Progress | None = None, known: dict
         futures += [pool.submit(one, unit) for unit in order]
         try:
             for future in futures:
+                future.result()
+            for future in [pool.submit(one, unit, True) for unit in busy]:
                 future.result()
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)

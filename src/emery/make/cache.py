@@ -71,8 +71,9 @@ def sources_digest(source: Path, include_dirs: list[Path]) -> str:
 
 
 @contextlib.contextmanager
-def lock(name: str, waiting=None):
-    """Holds the lock of that name, across processes; calls `waiting` when someone else has it."""
+def lock(name: str, waiting=None, wait: bool = True):
+    """Holds the lock of that name, across processes; calls `waiting` when someone else has it. Gives whether it is held: always,
+    but where one does not `wait`."""
     path = _writable(cache_dir() / "locks") / name
     try:
         handle = open(path, "w")  # noqa: SIM115 - closed below
@@ -82,10 +83,13 @@ def lock(name: str, waiting=None):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if not wait:
+                yield False
+                return
             if waiting:
                 waiting()
             fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        yield True
 
 
 def scratch() -> Path:
