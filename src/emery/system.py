@@ -220,6 +220,10 @@ class System:
         """What the RTL's top is given, by Verilog name."""
         return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl and _holds(x.when, values)]
 
+    def is_usual(self, values: dict) -> bool:
+        """Whether the RTL is as it is unless something is set: most runs are of that."""
+        return all(values[x.name] == x.default for x in self.parameters.values() if x.rtl and _holds(x.when, values))
+
     def public(self, values: dict) -> list[str]:
         """The file of Verilator's that says what of the model the bench may look into: a debugger does."""
         return [self.debug["public"]] if self.debug and _holds(self.debug["set"], values) else []

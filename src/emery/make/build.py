@@ -340,9 +340,13 @@ def _check_used(system, rtls: list[Rtl]):
 def system_units(system, values: dict, waves: bool, assertions: bool, progress: Progress) -> tuple[list[Unit], list[str]]:
     """What the simulator of a system is made of, verilated and not yet compiled, and the libraries it is linked with.
 
-    In the suite all have their assertions: tests of the same parameters then share one model."""
-    assertions = assertions or bool(os.environ.get("EMERY_SHORT_RUNS"))
+    In the suite all have their assertions: tests of the same parameters then share one model. Most have those that a system has
+    unless it is told otherwise; that one is worth its optimisation."""
+    suite = bool(os.environ.get("EMERY_SHORT_RUNS"))
+    assertions = assertions or suite
     rtl = system_rtl(system, values, trace_format() if waves else "", assertions)
+    if suite and system.is_usual(values):
+        rtl = replace(rtl, hot=tuple(_HOT))
     parts = [] if waves else part_rtls(system, values, rtl)
     rtls = parts or [rtl]
     models = [verilate(x, progress) for x in rtls]

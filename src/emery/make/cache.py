@@ -72,8 +72,8 @@ def sources_digest(source: Path, include_dirs: list[Path]) -> str:
 
 @contextlib.contextmanager
 def lock(name: str, waiting=None, wait: bool = True):
-    """Holds the lock of that name, across processes; calls `waiting` when someone else has it. Gives whether it is held: always,
-    but where one does not `wait`."""
+    """Holds the lock of that name, across processes; calls `waiting` when someone else has it. Gives whether it is held:
+    it always is where one is to `wait`."""
     path = _writable(cache_dir() / "locks") / name
     try:
         handle = open(path, "w")  # noqa: SIM115 - closed below
