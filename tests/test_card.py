@@ -21,6 +21,7 @@ def with_cells(name):
     return replace(rtl, dirs=(*rtl.dirs, CELLS))
 
 
+@pytest.mark.slow
 def test_frames_out_and_back(tmp_path):
     """What the pins of host-nic are tested with, through the top: frames of both ports, interrupts, a reset of the function."""
     rtl = with_cells("au250")

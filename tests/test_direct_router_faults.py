@@ -118,7 +118,7 @@ def host_path(simulate):
     return run
 
 
-@pytest.mark.parametrize("kind", ["hot", "function"])
+@pytest.mark.parametrize("kind", ["hot", *slow("function")])
 @pytest.mark.parametrize(
     ("way", "seed", "at"),
     [

@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+from conftest import slow
 
 from emery.common import ROOT
 from emery.extension import KINDS
@@ -13,6 +14,7 @@ from emery.make import toolchain
 
 PAGES = sorted((ROOT / "docs" / "extend").glob("*.md"))
 COMPILED = ("firmware", "tile")
+LONG = ("scheduler", "firmware", "hook")
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 
 
@@ -59,7 +61,7 @@ def test_there_is_a_page_for_each_kind():
     assert all(f"extend/{x.name}" in index and commands(x) for x in PAGES)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda x: x.stem)
+@pytest.mark.parametrize("page", [x if x.stem not in LONG else slow(x)[0] for x in PAGES], ids=[x.stem for x in PAGES])
 def test_page(page, tmp_path):
     if page.stem in COMPILED and not toolchain.cross_compiler():
         pytest.skip("no cross compiler")

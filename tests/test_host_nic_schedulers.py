@@ -75,6 +75,7 @@ def test_limits_are_held_and_the_rest_is_shared(nic):
     assert free[0] == pytest.approx(free[1], rel=0.01) and sum(free) > 75
 
 
+@pytest.mark.slow
 def test_weights_and_limits_at_once(nic):
     """Three queues by weights, two with limits, one of them first; the last priority is offered next to nothing."""
     limits, rest = [0, 0, 0, 2003, 7001, 0], 100 * 1518 / 1538

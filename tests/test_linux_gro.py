@@ -164,6 +164,7 @@ def test_everything_goes_with_joined_segments(capfdbinary, tmp_path):
     assert not WRONG.search(said), said
 
 
+@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_no_memory_for_joined_segments(capfdbinary, tmp_path):
     """Rings for them, or those without them: refused, and the interface goes on with what it had."""

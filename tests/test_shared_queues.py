@@ -85,7 +85,7 @@ def test_whatever_the_rings_are(nic, more):
     assert shared(result)["port_changes"] > 5
 
 
-@pytest.mark.parametrize("scheduler", [*slow("drr", "tdma"), "pieo"])
+@pytest.mark.parametrize("scheduler", slow("drr", "tdma", "pieo"))
 def test_other_schedulers(simulate, scheduler):
     """With what each is set to; round robin in all other tests."""
     more = {
