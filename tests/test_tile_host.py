@@ -3,7 +3,7 @@
 
 import conftest
 import pytest
-from conftest import read_pcap
+from conftest import read_pcap, slow
 from router_host import (
     ADDRESS,
     ERRORS,
@@ -117,7 +117,9 @@ def test_addresses_of_the_router_only(host):
     assert [x[IP].dst for x in other] == ["10.1.0.2", "10.1.0.3"] and [x[IP].src for x in out] == [ADDRESS[0]]
 
 
-@pytest.mark.parametrize("settings", [{"version": "V"}, {"version": "III", "linecards": 3}, LARGER], ids=["V", "III", "6 x 5"])
+@pytest.mark.parametrize(
+    "settings", [{"version": "V"}, {"version": "III", "linecards": 3}, *slow(LARGER)], ids=["V", "III", "6 x 5"]
+)
 def test_clauses_of_the_rfc(simulate, tmp_path, settings):
     """What is forwarded and what is not stays as it is without a control tile."""
     check_clauses(runner(COMMAND, simulate), tmp_path, {}, own_addresses="true", icmp_rate=0, icmp_burst=1, **settings)
@@ -139,10 +141,15 @@ def test_beside_ordinary_traffic(simulate, tmp_path, settings, seed):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"version": "V"}, {"version": "III", "linecards": 3, "counters_us": 7}, LARGER, LARGER | {"version": "V", "linecards": 2}],
+    [
+        {"version": "V"},
+        {"version": "III", "linecards": 3, "counters_us": 7},
+        LARGER,
+        *slow(LARGER | {"version": "V", "linecards": 2}),
+    ],
     ids=["V", "III", "6 x 5", "V, 6 x 5"],
 )
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *slow(2, 3)])
 def test_nobody_waits_in_a_circle(simulate, tmp_path, settings, seed):
     """Every second frame is one for the control tile or bad, answers without a limit, all to one output on a slow wire, whose
     queue is full: every queue and link is held up at random. The run ends with status 1 when nothing moves any more."""
