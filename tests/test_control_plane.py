@@ -324,6 +324,7 @@ def test_any_frame_while_routes_change(tmp_path, seed):
     assert all(not x["dropped"] for name, x in streams.items() if name != "0->drop")
 
 
+@pytest.mark.slow
 @needs_tap
 def test_over_pcie(tmp_path):
     with router(tmp_path, "--set", "bus=pcie", "--set", "host_path=true") as net:

@@ -58,6 +58,7 @@ def names(cores):
     return {x.name.name for x in cores}
 
 
+@pytest.mark.slow
 def test_every_block_and_system_resolves(library):
     found = manager(library)
     cores = {str(x.name): x for x in found.get_cores().values()}

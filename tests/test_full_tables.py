@@ -131,6 +131,7 @@ def test_routes_change_where_there_is_no_room(router, tmp_path):
     assert lost(result).keys() <= {"no_route"} and result["resources"]["host"]["forwarded"] > 0
 
 
+@pytest.mark.slow
 def test_routes_change_over_pcie(router, tmp_path):
     words = (*table(tmp_path, full_table(5_000, 2, random.Random(3))), "--size", "64", "--duration", "1ms", "--rate", "0.5")
     result = router(*words, "--flows", 2, cards=2, bus="pcie", host_path=True, updates_per_s=10_000, **MEMORY)

@@ -113,7 +113,7 @@ def test_a_hostile_function_gets_and_sends_nothing_in_anothers_name(nic, seed):
     assert all(result["streams"][name]["latency_ns"]["max"] < 20_000 for name in ("tx0", "tx1", "tx2"))
 
 
-@pytest.mark.parametrize("settings", [*slow({}, FILTER), {"shared_queues": True, **FILTER}])
+@pytest.mark.parametrize("settings", slow({}, FILTER, {"shared_queues": True, **FILTER}))
 def test_functions_share_two_ports(nic, settings):
     """Each has queues at both; what one port brings is its own stream."""
     words = ("--size", "512", "--direction", "both", "--duration", "60us", "--flows", "64", "--rate", "0.4")

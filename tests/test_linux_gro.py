@@ -194,6 +194,7 @@ def test_no_memory_for_joined_segments(capfdbinary, tmp_path):
     assert not WRONG.search(log.read_text()), log.read_text()
 
 
+@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_joined_segments_with_a_tag(capfdbinary):
     """That the card takes out, or that stays in the frame."""

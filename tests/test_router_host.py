@@ -114,7 +114,7 @@ def test_default_addresses(host):
 @on_both
 def test_hostile_frames(host):
     """Frames of every kind with bytes changed, cut or repeated: all are accounted for, all answers well formed."""
-    result, out = host(hostile(500), rate="0.2")
+    result, out = host(hostile(250), rate="0.2")
     answered, unanswered = host_counts(result)
     assert len(answered) >= 6 and len(unanswered) >= 5
     assert well_formed_answers(out) >= sum(answered.values())

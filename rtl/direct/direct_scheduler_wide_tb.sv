@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// suite: once
 /// direct_scheduler_tb with more classes, padded messages and two lanes.
 module direct_scheduler_wide_tb;
   direct_scheduler_tb #(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// suite: once
 // compile: quickly
 `include "tb.svh"
 `include "pins_logic_tb.svh"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// suite: once
 `include "sched_rig_tb.svh"
 `include "tb.svh"
 /// sched_rate: the common conformance run (sched_rig) without limits, and with limits that change all the while; then queues that always
