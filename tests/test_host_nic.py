@@ -14,7 +14,7 @@ from functools import partial
 
 import conftest
 import pytest
-from conftest import FOUR_PORTS, padded, read_pcap, whole, write_pcap
+from conftest import FOUR_PORTS, padded, read_pcap, slow, whole, write_pcap
 
 from emery import system
 from emery.cli import main
@@ -174,7 +174,7 @@ def test_settings(nic, settings):
     whole(nic("--size", "64-1000", "--frames", "300", "--rate", "0.3", *words))
 
 
-@pytest.mark.parametrize("more", [[], ["ptp=true", "ptp_settle_us=1500"]], ids=["", "ptp"])
+@pytest.mark.parametrize("more", [[], *slow(["ptp=true", "ptp_settle_us=1500"])], ids=["", "ptp"])
 def test_an_interrupt_that_is_held_for_longer_than_a_run_is_patient(nic, more):
     settings = ["interrupts=true", "interrupt_us=1000", *more]
     whole(nic("--size", "64", "--frames", "300", "--direction", "tx", *(x for one in settings for x in ("--set", one))))

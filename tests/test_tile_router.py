@@ -78,6 +78,7 @@ def test_other_grids(router, columns, rows, version, ports, frames):
     assert {x.split("->")[0] for x in result["streams"]} == {str(port) for port in range(ports)}
 
 
+@pytest.mark.slow
 def test_a_hot_spot_of_sixteen(router):
     """A queue fills and says Stop to all: more than a core's own FIFO holds. Nothing stands still, nothing is lost."""
     hot = {"version": "IV", "columns": 8, "rows": 8, "pattern": "hotspot", "line_gbps": 1}
