@@ -8,7 +8,7 @@ import csv
 import itertools
 
 import pytest
-from conftest import read_pcap, whole, write_pcap
+from conftest import read_pcap, slow, whole, write_pcap
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
@@ -217,7 +217,7 @@ def joined(result):
     return of_each
 
 
-@pytest.mark.parametrize("functions", [2, 8])
+@pytest.mark.parametrize("functions", [2, *slow(8)])
 def test_segments_of_functions_are_joined(simulate, functions):
     """Each function's where its entry of the filter says so: a driver that does not know has buffers of one frame."""
     result = simulate("host-nic", *TRAINS, functions=functions, train=6, **SHARED_OUT)
@@ -228,7 +228,7 @@ def test_segments_of_functions_are_joined(simulate, functions):
     assert [n > 20 for n in joined(result)] == [n == 0 or n % 4 >= 2 for n in range(functions)]
 
 
-@pytest.mark.parametrize("functions", [2, 8])
+@pytest.mark.parametrize("functions", [2, *slow(8)])
 def test_a_hostile_function_ends_no_aggregate_of_another(simulate, functions):
     """Nor do resets of it, in the middle of its own: what it held comes back, and the others' segments are joined as ever."""
     settings = SHARED_OUT | {"functions": functions, "train": 6, "coalesce_us": 200}
@@ -243,7 +243,7 @@ def test_a_hostile_function_ends_no_aggregate_of_another(simulate, functions):
 
 
 @pytest.mark.parametrize("at", [100, 140, 180, 220])
-@pytest.mark.parametrize("functions", [2, 8])
+@pytest.mark.parametrize("functions", [2, *slow(8)])
 def test_a_function_is_reset_in_the_middle_of_its_aggregates(simulate, functions, at):
     """They close with it: nothing is written into memory that its driver has given back, and nothing is lost when it
     is open again."""

@@ -79,7 +79,7 @@ def stopped_queue(result, kind, code):
         ("lost_descriptor", "timeout", None, {"timeouts"}),
     ],
 )
-@pytest.mark.parametrize("more", [(), ("segments=4", "interrupts=true", "cpus=4")], ids=["", "segments,interrupts"])
+@pytest.mark.parametrize("more", [(), *slow((("segments=4", "interrupts=true", "cpus=4"),))], ids=["", "segments,interrupts"])
 def test_a_bad_transmit_queue_stops_alone(nic, all_frames, tmp_path, fault, code, failed, dma_read, more):
     result = nic(f"fault={fault}", "dma_timeout_us=20", *more, captures=tmp_path / "out")
     stopped_queue(result, "tx_queue", code)

@@ -44,7 +44,7 @@ def made(result):
         (7, {"version": "V", "counters_us": 20, "rewrite_mac": "true"}),
         (8, {"version": "V", "linecards": 1}),
         (9, {"version": "III", "columns": 6, "rows": 5}),  # a tile that passes payloads on
-        (10, {"version": "I", "columns": 6, "rows": 5}),
+        *conftest.slow((10, {"version": "I", "columns": 6, "rows": 5})),
     ],
 )
 def test_routes_change_under_traffic(router, seed, settings):
@@ -55,7 +55,7 @@ def test_routes_change_under_traffic(router, seed, settings):
     assert updates["frames_old"] + updates["frames_new"] > 20 and updates["us_max"] < 60
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *conftest.slow(2, 3)])
 def test_prefixes_of_every_length(router, tmp_path, seed):
     """Overlapping ones: what is longer keeps its result, what is withdrawn falls back to the one around it."""
     text, _ = random_routes("0.0.0.0/1 1", [14, 17, 20, 23, 24, 25, 28, 30, 32], 2, random.Random(seed))
@@ -79,6 +79,7 @@ def test_prefixes_of_every_length(router, tmp_path, seed):
     assert result["resources"]["counters"]["changes_lines"] > 3 and lost(result).keys() <= {"no_route"}
 
 
+@pytest.mark.slow
 def test_four_tables(router):
     """With pipelines from the north and from the south there is a table at each corner."""
     words = ("--size", "64-701", "--frames", 1500, "--flows", 6, "--seed", 11)
