@@ -16,20 +16,21 @@ FOLDER = ROOT / "tests" / "usplus"
 XGMII = ROOT / "tests" / "xgmii"
 
 
-@pytest.mark.parametrize("interface", ["usplus", *slow("usplus_plain"), "ptile"])
+BENCH = {"enumeration_and_registers", "transfers", "reset_under_traffic", "function_reset_under_traffic", "faults"}
+NIC = {"frames_out_and_back", "ports_and_vectors", "function_reset_under_traffic"}
+
+
 @pytest.mark.parametrize(
-    ("name", "folder", "tests"),
+    ("name", "interface"),
     [
-        (
-            "pcie-bench",
-            "bench",
-            {"enumeration_and_registers", "transfers", "reset_under_traffic", "function_reset_under_traffic", "faults"},
-        ),
-        ("host-nic", "nic", {"frames_out_and_back", "ports_and_vectors", "function_reset_under_traffic"}),
+        ("pcie-bench", "usplus"),
+        ("pcie-bench", "ptile"),
+        ("host-nic", "usplus"),
+        *slow(("pcie-bench", "usplus_plain"), ("host-nic", "usplus_plain"), ("host-nic", "ptile")),
     ],
-    ids=["pcie-bench", "host-nic"],
 )
-def test_device(name, folder, tests, interface, tmp_path):
+def test_device(name, interface, tmp_path):
+    folder, tests = ("bench", BENCH) if name == "pcie-bench" else ("nic", NIC)
     target = system.load(name)
     rtl = build.system_rtl(target, target.values([f"pcie_interface={interface}"]))
     number = dict(rtl.parameters)["PcieInterface"]

@@ -130,6 +130,7 @@ def test_slow_cores_give_signs_of_life(nic, firmware):
     accounted_for(nic("--size", "64", "--frames", "400", "--direction", "both", *settings))
 
 
+@pytest.mark.slow
 def test_every_retired_instruction_is_as_the_model_has_it(nic):
     result = nic("--size", "1518", "--frames", "150", "--set", "cosim=true", "--set", "cores=2")
     whole(result)

@@ -149,7 +149,8 @@ def test_a_card_and_its_nic_are_reset_under_traffic(host_path, way, kind, seed, 
             assert allowed or stream["delivered"] == stream["offered"], name
 
 
-@pytest.mark.parametrize("kind", ["hot", *slow("function")])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["hot", "function"])
 def test_a_nic_is_reset_again_and_again(host_path, kind):
     settings, rate = WAYS["all"]
     more = {"reset_every_us": 60, "reset_us": 3, "ring": 8}

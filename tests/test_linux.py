@@ -84,6 +84,7 @@ def test_ping_between_two_kernels(capfdbinary, tmp_path):
     assert seen[0] == seen[1]
 
 
+@pytest.mark.slow
 @needs_linux
 @pytest.mark.skipif(subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode, reason="no fixed addresses here")
 def test_a_seed_gives_the_same_wire(capfdbinary, tmp_path):
@@ -352,6 +353,7 @@ def test_wrong_is_found():
     assert WRONG.search("unreferenced object 0x61a0 (size 64):") and not WRONG.search("eth0: link becomes ready")
 
 
+@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_xdp_programs(capfdbinary, tmp_path):
     """Each verdict for the frames of a flood, which are all counted; what is not its concern comes through, whole."""

@@ -166,6 +166,7 @@ def test_a_proxy_that_makes_no_sense(card, command, body, says):
         simulator.check("linux")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", [pytest.param("qemu", marks=needs_qemu), pytest.param("vfio-user", marks=needs_vfio_user)])
 def test_ping_and_tcp_between_two_debian_kernels(capfdbinary, tmp_path, lane):
     """Enumeration by BIOS and kernel, MSI-X, DMA, all bytes of TCP there and back, the status; the unchanged module."""

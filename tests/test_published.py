@@ -2,6 +2,7 @@
 """What the pages claim: tables are those of the rows that were kept, rows are of targets as they stand, and come out again."""
 
 import pytest
+from conftest import slow
 
 from emery import published, reproduce, system
 from emery.common import UserError, cache_dir
@@ -11,6 +12,7 @@ from emery.workload import from_table, workload
 SYSTEMS = [system.load(name) for name in system.names()]
 DECLARED = ("figure", "what", "unit", "x", "series", "paper", "paper_value", "peer_value")
 HELD = [(x, target) for x in SYSTEMS for target in x.targets if target.held]
+FIRST = list({(x.name, target.figure): target for x, target in reversed(HELD)}.values())  # of each figure
 
 
 @pytest.mark.parametrize("which", SYSTEMS, ids=lambda x: x.name)
@@ -33,7 +35,11 @@ def test_rows_are_of_targets_as_they_are_declared(which):
             assert row["goal"] == pytest.approx(goal, rel=1e-4), target.id
 
 
-@pytest.mark.parametrize(("which", "target"), HELD, ids=lambda x: getattr(x, "id", None) or x.name)
+@pytest.mark.parametrize(
+    ("which", "target"),
+    [x if x[1] in FIRST else slow(x)[0] for x in HELD],
+    ids=lambda x: getattr(x, "id", None) or x.name,
+)
 def test_a_row_comes_out_again(which, target):
     """A result of the same identity in the cache is the same result and not made again; several rows are of one run."""
     row = next(x for x in published.measured(which) if x["id"] == target.id)  # a held target has one

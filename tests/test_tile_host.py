@@ -189,6 +189,7 @@ def test_ethernet_addresses(simulate, tmp_path, settings):
     assert seen == result["totals"]["delivered"] > 60
 
 
+@pytest.mark.slow
 def test_a_slow_output(host):
     """Answers for a queue that is full are dropped and counted; the input goes on."""
     frames = [to_router(IP(src=HOST, dst="10.0.0.77", id=n) / UDP() / Raw(b"a" * 1000)) for n in range(150)]

@@ -124,7 +124,7 @@ class Target:
     series: str = ""  # the curve it is a point of, where a figure has several
     of: str = ""  # how the ids of other targets of the figure begin: the number is one about theirs
     lossless: bool = False  # the goal is missed where a frame was dropped
-    held: bool = False  # the suite runs it anew and compares with what the pages say
+    held: bool = False  # tests run it anew and compare with what the pages say
 
 
 @dataclass(frozen=True)
