@@ -18,11 +18,18 @@ HELD = re.compile(
     r"^-+\[ cut here (?:(?!end trace).)*dma_debug_device_change(?:(?!end trace).)*BIDIRECTIONAL.*?end trace.*?$", re.M | re.S
 )
 
-needs_linux = pytest.mark.skipif(bool(linux.missing()), reason=f"Debian packages: {' '.join(linux.missing())}")
+has_linux = pytest.mark.skipif(bool(linux.missing()), reason=f"Debian packages: {' '.join(linux.missing())}")
+
+
+def needs_linux(test):
+    """A test in guests: their kernel is compiled first, which takes as long as fifty tests, so `./emery test --slow` has it."""
+    return pytest.mark.slow(has_linux(test))
 
 
 def needs(program, package):
-    return pytest.mark.skipif(bool(linux.missing()) or not shutil.which(program), reason=f"Debian packages of linux, {package}")
+    """Likewise, with a program of this machine."""
+    there = pytest.mark.skipif(not shutil.which(program), reason=f"Debian package {package}")
+    return lambda test: needs_linux(there(test))
 
 
 def guest(capfdbinary, *words):

@@ -98,7 +98,7 @@ def test_a_bad_transmit_queue_stops_alone(nic, all_frames, tmp_path, fault, code
     assert counts["timeouts"] == ("timeouts" in dma_read)
 
 
-@pytest.mark.parametrize("fault", ["lost_completion", "lost_descriptor", "late_completion"])
+@pytest.mark.parametrize("fault", ["lost_completion", *slow("lost_descriptor", "late_completion")])
 def test_others_go_on_while_a_read_is_lost(nic, fault):
     """With the usual timeout of a millisecond, in which half a line brings more frames than the device can hold."""
     late = ("dma_timeout_us=100",) if fault == "late_completion" else ()

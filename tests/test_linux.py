@@ -84,7 +84,6 @@ def test_ping_between_two_kernels(capfdbinary, tmp_path):
     assert seen[0] == seen[1]
 
 
-@pytest.mark.slow
 @needs_linux
 @pytest.mark.skipif(subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode, reason="no fixed addresses here")
 def test_a_seed_gives_the_same_wire(capfdbinary, tmp_path):
@@ -108,7 +107,6 @@ def test_bytes_come_back_as_they_were_sent(capfdbinary):
     assert all(f"{way} packets:" in out for way in ("RX", "TX")) and out.count("errors:0 dropped:0") == 2, out
 
 
-@pytest.mark.slow
 @needs_linux
 def test_three_kernels_and_a_switch(capfdbinary, tmp_path):
     """All reach all; each frame is accounted for: in the switch's counts, the trace, and the machines' memory. What two send to
@@ -147,7 +145,6 @@ def test_three_kernels_and_a_switch(capfdbinary, tmp_path):
     assert main(["trace", str(trace)]) == 0 and b"switch_queue_full" in capfdbinary.readouterr().out
 
 
-@pytest.mark.slow
 @needs("iperf3", "iperf3")
 def test_iperf3_both_ways(capfdbinary, tmp_path):
     """Over a wire, with segmentation by the card; and where a frame was, to the guests' memory."""
@@ -190,7 +187,6 @@ def test_ethtool_sees_and_sets(capfdbinary):
     assert "tx_pause_frames: 0\n" in sized and "rx_pause_frames: 0\n" in sized
 
 
-@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_ethtool_changes_the_number_of_queues(capfdbinary):
     """Down, up, and in the middle of a connection; not below what a flow or the user's own table needs."""
@@ -265,7 +261,6 @@ def test_the_card_cuts_what_tcp_sends(capfdbinary, tmp_path):
     assert sum(len(x) == 1514 and x[12:14] == kind for x in frames for kind in (b"\x08\x00", b"\x86\xdd")) > 700
 
 
-@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_ethtool_turns_segmentation_off_and_on(capfdbinary):
     """Few packets for many frames; none is cut once it is off."""
@@ -302,7 +297,6 @@ def test_ptp4l_steers_the_card(capfdbinary, tmp_path):
     assert max(abs(offset) for offset, state in seen if state == "s2") < 50, out
 
 
-@pytest.mark.slow
 @needs("tc", "iproute2")
 def test_tc_shapes_and_filters(capfdbinary):
     """Delay, rate, bands by a filter, classes of queues, a drop on the way in. The shell would take busybox's `tc`."""
@@ -353,7 +347,6 @@ def test_wrong_is_found():
     assert WRONG.search("unreferenced object 0x61a0 (size 64):") and not WRONG.search("eth0: link becomes ready")
 
 
-@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_xdp_programs(capfdbinary, tmp_path):
     """Each verdict for the frames of a flood, which are all counted; what is not its concern comes through, whole."""

@@ -6,7 +6,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from conftest import slow
 from guests import HELD, WRONG, guest, lines, needs, needs_linux
 
 from emery.cli import main
@@ -68,7 +67,7 @@ def test_without_msix(capfdbinary, tmp_path):
 
 
 @needs_linux
-@pytest.mark.parametrize("fault", ["poisoned_completion", *slow("slow_host")])
+@pytest.mark.parametrize("fault", ["poisoned_completion", "slow_host"])
 def test_tcp_outlives_a_fault(capfdbinary, tmp_path, fault):
     """Which read is struck follows from ports that the kernel draws: one of descriptors ahead of their use may be of no
     consequence. Then another frame's is tried."""
@@ -101,7 +100,6 @@ def test_tcp_outlives_a_fault(capfdbinary, tmp_path, fault):
     pytest.fail("no fault was of any consequence")
 
 
-@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_everything_under_load(capfdbinary, tmp_path):
     """Down and up, other MTUs and rings, unloaded, each in the middle of a TCP connection: each gets its bytes all the same.
@@ -248,7 +246,6 @@ def test_the_simulator_dies(capfd, monkeypatch):
     assert said.count("\n") == 1 and "the simulator has ended" in said, said
 
 
-@pytest.mark.slow
 @needs_linux
 def test_down_and_up_again_and_again(capfdbinary, tmp_path):
     """As many mappings and objects of the kernel's as before (docs/linux.md has the thousand)."""

@@ -6,7 +6,6 @@ import re
 import shutil
 import struct
 
-import pytest
 import scapy.utils
 from guests import HELD, WRONG, guest, lines, needs
 
@@ -72,7 +71,6 @@ def segments(path, to=None, by=None):
 TC = os.path.realpath(shutil.which("tc") or "tc")
 
 
-@pytest.mark.slow
 @needs("tc", "iproute2")
 @needs("ethtool", "ethtool")
 def test_what_came_as_one_is_forwarded_as_several(capfdbinary, tmp_path):
@@ -117,7 +115,6 @@ def test_what_came_as_one_is_forwarded_as_several(capfdbinary, tmp_path):
     assert len(came[0]) > 1100 and came == left and came[1] == 0
 
 
-@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_everything_goes_with_joined_segments(capfdbinary, tmp_path):
     """On and off, other rings, MTUs, queues, XDP programs in and out, a reset, each in the middle of a connection that gets all
@@ -164,7 +161,6 @@ def test_everything_goes_with_joined_segments(capfdbinary, tmp_path):
     assert not WRONG.search(said), said
 
 
-@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_no_memory_for_joined_segments(capfdbinary, tmp_path):
     """Rings for them, or those without them: refused, and the interface goes on with what it had."""
@@ -194,7 +190,6 @@ def test_no_memory_for_joined_segments(capfdbinary, tmp_path):
     assert not WRONG.search(log.read_text()), log.read_text()
 
 
-@pytest.mark.slow
 @needs("ethtool", "ethtool")
 def test_joined_segments_with_a_tag(capfdbinary):
     """That the card takes out, or that stays in the frame."""

@@ -6,7 +6,7 @@ import socket
 import struct
 
 import pytest
-from guests import WRONG, guest, needs_linux
+from guests import WRONG, guest, has_linux
 
 from emery import process
 from emery.cli import main
@@ -59,7 +59,7 @@ def test_another_qemu_is_refused_in_one_line(capsys, monkeypatch, tmp_path):
     )
 
 
-@needs_linux
+@has_linux
 def test_a_qemu_that_does_not_start_is_one_line(capsys, monkeypatch, tmp_path):
     for name, text in (
         ("qemu", "#!/bin/sh\n[ $1 = --version ] && echo version 7.2.0 || echo qemu: no such machine\nexit 1\n"),
@@ -166,7 +166,6 @@ def test_a_proxy_that_makes_no_sense(card, command, body, says):
         simulator.check("linux")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lane", [pytest.param("qemu", marks=needs_qemu), pytest.param("vfio-user", marks=needs_vfio_user)])
 def test_ping_and_tcp_between_two_debian_kernels(capfdbinary, tmp_path, lane):
     """Enumeration by BIOS and kernel, MSI-X, DMA, all bytes of TCP there and back, the status; the unchanged module."""
