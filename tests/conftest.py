@@ -104,6 +104,11 @@ def slow(*cases):
     return [pytest.param(*(x if isinstance(x, tuple) else (x,)), marks=pytest.mark.slow) for x in cases]
 
 
+def slow_but(in_every_run, cases):
+    """All cases in order, of which every run has those that `in_every_run` says."""
+    return [x if in_every_run(x) else slow(x)[0] for x in cases]
+
+
 def write_pcap(path, frames, order="<", nano=False, link=1):
     """A capture of these frames; one with too long a length field when a frame is a (bytes, length) pair."""
     magic = 0xA1B23C4D if nano else 0xA1B2C3D4

@@ -33,8 +33,8 @@ def test_lint(bench):
 @pytest.mark.parametrize("bench", BENCHES, ids=label)
 def test_block(bench):
     """Its other runs: ./emery test --coverage, ./emery mutate."""
-    once = "\n// suite: once\n" in bench.read_text()
-    problem = testing.block_problem(build.build_block_test(bench), runs=1, again=not once)
+    runs = testing.ONCE if "\n// suite: once\n" in bench.read_text() else testing.FIRST
+    problem = testing.block_problem(build.build_block_test(bench), runs=runs)
     assert not problem, problem
 
 

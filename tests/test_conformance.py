@@ -17,7 +17,7 @@ import conformance
 import pytest
 import scapy.utils
 from conformance import CHECKS, QUEUES, by_size, frames, queue_of, recomputed, same
-from conftest import read_pcap, slow, write_pcap
+from conftest import read_pcap, slow_but, write_pcap
 from guests import WRONG, lines
 
 from emery import process
@@ -455,7 +455,7 @@ def test_the_table_of_the_docs():
     assert conformance.table(ADAPTERS) in PAGE.read_text(), conformance.table(ADAPTERS)
 
 
-@pytest.mark.parametrize("driver", ["bench", "dpdk", *slow("linux")])
+@pytest.mark.parametrize("driver", slow_but(lambda x: x != "linux", ADAPTERS))
 def test_conforms(tmp_path, capfdbinary, driver):
     """All checks that the driver has; one that fails does not hide the others."""
     if MISSING[driver]:

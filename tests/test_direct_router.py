@@ -163,9 +163,10 @@ def test_fairness_is_of_those_who_compete(router):
     assert result["resources"]["jain"] > 0.99
 
 
-def test_the_chipset_has_a_turn_after_each_card(router):
+@pytest.mark.parametrize("duration", ["600us", *slow("1500us")])
+def test_the_chipset_has_a_turn_after_each_card(router, duration):
     """Frames of 768 bytes through the host: near the knee of figure 4 its completions must not wait for all cards."""
-    words = ("--size", "768", "--duration", "600us")
+    words = ("--size", "768", "--duration", duration)
     settings = {"cards": 8, "slow_path": True, "bus_mhz": 133, "ring": 32}
     flat, two_level = (router(*words, **settings, arbiter=x)["resources"]["cpu_busy"] for x in ("flat", "two-level"))
     assert two_level > 1.05 * flat
@@ -274,9 +275,10 @@ def test_no_slow_path_over_pcie_without_a_way_through_the_host(capsys):
 HOST_PATH = {"bus": "pcie", "host_path": True}
 
 
-def test_the_slow_path_over_pcie(router):
+@pytest.mark.parametrize("duration", ["600us", *slow("1500us")])
+def test_the_slow_path_over_pcie(router, duration):
     """The CPU is what ends it: 1.6 us a packet. What it has no time for finds no descriptor, of the low class alone."""
-    result = router("--size", "64", "--duration", "600us", config="A", high=0.25, **HOST_PATH)
+    result = router("--size", "64", "--duration", duration, config="A", high=0.25, **HOST_PATH)
     assert result["totals"]["mpps"] == pytest.approx(0.625, rel=0.01) and result["limit"]["by"] == "cpu"
     assert set(lost(result)) == {"no_descriptor"} and result["resources"]["high"]["dropped"] == 0
     cards = result["resources"]["cards"]

@@ -5,7 +5,7 @@ lose nothing. All runs share the models of test_direct_router.py."""
 from functools import partial
 
 import pytest
-from conftest import slow, writable
+from conftest import slow, slow_but, writable
 
 CARD = 1
 
@@ -183,7 +183,7 @@ FAULTS = {
 OF_EVERY_RUN = ("lost_completion", "lost_rx_descriptor")
 
 
-@pytest.mark.parametrize("fault", [x if x in OF_EVERY_RUN else slow(x)[0] for x in FAULTS])
+@pytest.mark.parametrize("fault", slow_but(OF_EVERY_RUN.__contains__, FAULTS))
 @pytest.mark.parametrize(("seed", "frame", "batch"), [(1, 60, 1), *slow((2, 80, 8))])
 def test_a_queue_that_a_nic_has_stopped_is_set_up_anew(host_path, fault, seed, frame, batch):
     """A read that fails costs the frames of that read, and of receive queues those that come until it is set up."""

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import slow
+from conftest import slow_but
 
 from emery.common import ROOT
 from emery.extension import KINDS
@@ -61,7 +61,7 @@ def test_there_is_a_page_for_each_kind():
     assert all(f"extend/{x.name}" in index and commands(x) for x in PAGES)
 
 
-@pytest.mark.parametrize("page", [x if x.stem not in LONG else slow(x)[0] for x in PAGES], ids=[x.stem for x in PAGES])
+@pytest.mark.parametrize("page", slow_but(lambda x: x.stem not in LONG, PAGES), ids=[x.stem for x in PAGES])
 def test_page(page, tmp_path):
     if page.stem in COMPILED and not toolchain.cross_compiler():
         pytest.skip("no cross compiler")

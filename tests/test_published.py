@@ -2,7 +2,7 @@
 """What the pages claim: tables are those of the rows that were kept, rows are of targets as they stand, and come out again."""
 
 import pytest
-from conftest import slow
+from conftest import slow_but
 
 from emery import published, reproduce, system
 from emery.common import UserError, cache_dir
@@ -37,7 +37,7 @@ def test_rows_are_of_targets_as_they_are_declared(which):
 
 @pytest.mark.parametrize(
     ("which", "target"),
-    [x if x[1] in FIRST else slow(x)[0] for x in HELD],
+    slow_but(lambda x: x[1] in FIRST, HELD),
     ids=lambda x: getattr(x, "id", None) or x.name,
 )
 def test_a_row_comes_out_again(which, target):

@@ -21,7 +21,14 @@ def test_many_frames(capsys, frames):
 
 
 @pytest.mark.parametrize(
-    ("name", "frames"), [("core-nic", "4e3"), ("direct-router", "2e3"), ("tile-router", "1e3"), ("pcie-bench", "5e3")]
+    ("name", "frames"),
+    [
+        ("core-nic", "4e3"),
+        ("direct-router", "2e3"),
+        ("tile-router", "1e3"),
+        ("pcie-bench", "5e3"),
+        *slow(("core-nic", "1e4"), ("direct-router", "4e3")),
+    ],
 )
 def test_the_others(name, frames, capsys):
     """Fewer: a frame of theirs costs more."""

@@ -218,11 +218,14 @@ class System:
 
     def rtl_parameters(self, values: dict) -> list[tuple[str, str]]:
         """What the RTL's top is given, by Verilog name."""
-        return [(x.rtl, x.verilog(values[x.name])) for x in self.parameters.values() if x.rtl and _holds(x.when, values)]
+        return [(x.rtl, x.verilog(values[x.name])) for x in self._shaping(values)]
 
     def is_usual(self, values: dict) -> bool:
         """Whether the RTL is as it is unless something is set: most runs are of that."""
-        return all(values[x.name] == x.default for x in self.parameters.values() if x.rtl and _holds(x.when, values))
+        return all(values[x.name] == x.default for x in self._shaping(values))
+
+    def _shaping(self, values: dict) -> list[Parameter]:
+        return [x for x in self.parameters.values() if x.rtl and _holds(x.when, values)]
 
     def public(self, values: dict) -> list[str]:
         """The file of Verilator's that says what of the model the bench may look into: a debugger does."""

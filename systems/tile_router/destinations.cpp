@@ -5,7 +5,6 @@
 #include <set>
 
 #include "bench/sim/random.hpp"
-#include "systems/tile_router/table_routes.hpp"
 
 namespace emery::tile_router {
 namespace {
@@ -56,7 +55,7 @@ route::Routes routes_of_captures(const Workload& workload) {
 route::Routes routes_of(const Options& options, const Workload& workload) {
   const auto length = options.get<unsigned>("prefix_length");
   if (const std::string file = options.get("routes", ""); !file.empty())
-    return read_table_routes(file, workload.ports());
+    return route::read_routes(file, workload.ports());
   if (workload.captures()) return routes_of_captures(workload);
   return random_routes(workload.ports(), length, std::max(4u, workload.common().flows),
                        workload.common().seed);

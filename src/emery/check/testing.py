@@ -120,17 +120,16 @@ def needed_rtl(path: Path) -> list[Path]:
     return sorted({path} | build.named(known, [path.read_text()]))
 
 
-# Seed; what registers and memories hold before the reset (0 zeros, 1 ones, 2 random bits); and how often the test is run
-# again from a state that its traffic leads to, as after a reset in the middle of it (rtl/base/tb_main.cpp).
-_RUNS = ((1, 2, 1), (2, 1, 0), (3, 0, 0))
+# Runs of a block test. Seed; what registers and memories hold before the reset (0 zeros, 1 ones, 2 random bits); and how often
+# the test is run again from a state that its traffic leads to, as after a reset in the middle of it (rtl/base/tb_main.cpp).
+RUNS = ((1, 2, 1), (2, 1, 0), (3, 0, 0))
+FIRST = RUNS[:1]
+ONCE = ((1, 2, 0),)
 
 
-def block_problem(
-    program: Path, more: tuple[str, ...] = (), cpu_seconds: int = 600, runs: int = len(_RUNS), again: bool = True
-) -> str:
-    """Runs a block test as often as it is to be run; gives what the first run that fails said. `more` are words for each.
-    Without `again` none is run from a state that its traffic led to."""
-    for seed, held, restarts in ((x, y, z * again) for x, y, z in _RUNS[:runs]):
+def block_problem(program: Path, more: tuple[str, ...] = (), cpu_seconds: int = 600, runs=RUNS) -> str:
+    """Runs a block test as often as it is to be run; gives what the first run that fails said. `more` are words for each."""
+    for seed, held, restarts in runs:
         words = [str(program), f"+seed={seed}", f"+verilator+rand+reset+{held}", f"+restarts={restarts}", *more]
         done = process.run(words, cpu_seconds, errors="replace")
         if done.returncode or f"\n{done.stdout}".count("\nPASS ") != 1 + restarts:

@@ -195,7 +195,6 @@ def compile_all(units: list[Unit], progress: Progress | None = None, known: dict
     known.update(paths)
     missing = [unit for unit, path in paths.items() if not path.exists()]
     done = 0
-
     busy = []  # what another process is at: left for the end, so that two that begin alike share the work
 
     def one(unit: Unit, wait: bool = False):
@@ -345,7 +344,7 @@ def system_units(system, values: dict, waves: bool, assertions: bool, progress: 
     suite = bool(os.environ.get("EMERY_SHORT_RUNS"))
     assertions = assertions or suite
     rtl = system_rtl(system, values, trace_format() if waves else "", assertions)
-    if suite and system.is_usual(values):
+    if suite and not waves and system.is_usual(values):
         rtl = replace(rtl, hot=tuple(_HOT))
     parts = [] if waves else part_rtls(system, values, rtl)
     rtls = parts or [rtl]
