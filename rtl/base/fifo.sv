@@ -49,7 +49,8 @@ module fifo #(
     assign step = fetch || (pop && !ahead_full_q);
     always_ff @(posedge clk_i) begin
       if (push) newest_q <= in.data;
-      if (fetch) ahead_q <= mem[read_q];
+      // Whether anything is there comes too late to decide on a read: what is not to be kept is read over.
+      if (!ahead_full_q || !head_full_q || out.ready) ahead_q <= mem[read_q];
       if (pop) head_q <= ahead_full_q ? ahead_q : newest_q;
       if (fetch || pop) ahead_full_q <= fetch;
       if (rst_i) ahead_full_q <= 1'b0;

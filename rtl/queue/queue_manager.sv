@@ -279,6 +279,7 @@ module queue_manager
   // The update: what a dequeue gets.
   wire stream = Any && place_q.stream;
   deq_status_e status;
+  logic [2:0] before_end;
   logic [3:0] left, most, count;
   ring_ptr_t available, took, taken_after, turn_mask, turn_left;
   logic turn_whole, more;
@@ -290,8 +291,9 @@ module queue_manager
   always_comb begin
     available = now.producer - now.taken;
     // To the end of the block of eight descriptors.
-    left = (4'd8 >> now.log_block) - ({1'b0, now.taken[2:0]} & ((4'd8 >> now.log_block) - 4'd1));
-    most = update_q.max < left ? update_q.max : left;
+    before_end = ~now.taken[2:0] & 3'(3'd7 >> now.log_block);
+    left = {1'b0, before_end} + 4'd1;
+    most = update_q.max <= {1'b0, before_end} ? update_q.max : left;
     count = available < 16'(most) ? available[3:0] : most;
     status = now.producer == now.taken ? DeqEmpty : DeqOk;
     if (stream) count = 4'd1;

@@ -86,7 +86,7 @@ module sched_rr
   // change, and an old `sent` only makes it wait a little longer.
   index_t head_q;
   packets_t head_granted, head_sent;
-  logic load, pass_by;
+  logic head_free, load, pass_by;
   index_t loaded;
   `STREAM(index_t, turn_in)
   `STREAM(index_t, turn)
@@ -102,7 +102,7 @@ module sched_rr
       .we_i   (sweep_q || counted),
       .waddr_i(sweep_q ? sweep_index_q : queue),
       .wdata_i(sweep_q ? '0 : granted_next),
-      .re_i   (load),
+      .re_i   (head_free),
       .raddr_i(loaded),
       .rdata_o(head_granted)
   );
@@ -114,7 +114,7 @@ module sched_rr
       .we_i   (sweep_q || sent_update_q),
       .waddr_i(sweep_q ? sweep_index_q : sent_index_q),
       .wdata_i(sweep_q ? '0 : sent_next),
-      .re_i   (load),
+      .re_i   (head_free),
       .raddr_i(loaded),
       .rdata_o(head_sent)
   );
@@ -144,10 +144,11 @@ module sched_rr
   // A queue at its limit goes to the tail, when no other needs the way there.
   wire goes_back = head_valid_q && !may_send && !take_turn;
   wire leaves = head_valid_q && (may_send ? grant_free : goes_back);
-  wire head_free = !head_valid_q || leaves;
-  assign pass_by = take_turn && head_free && turns == '0;
-  assign load = head_free && (turn.valid || pass_by);
-  assign loaded = pass_by ? queue : turn.data;
+  assign head_free = !head_valid_q || leaves;
+  wire turn_passes = take_turn && turns == '0;
+  assign pass_by = turn_passes && head_free;
+  assign load = head_free && (turn.valid || turn_passes);
+  assign loaded = turn_passes ? queue : turn.data;
   assign turn.ready = head_free;
   assign turn_in.valid = (take_turn && !pass_by) || goes_back;
   assign turn_in.data = take_turn ? queue : head_q;
