@@ -10,6 +10,7 @@ from guests import WRONG, guest, lines, needs_linux
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
+from emery import system
 from emery.cli import main
 from emery.guest import run
 from emery.make import linux
@@ -24,18 +25,30 @@ CARD = ("--card", "capture")
         ["--card", "", "--", "true"],
         [*CARD, "--guests", "2", "--", "true"],
         [*CARD, "--peer", "true", "--", "true"],
-        [*CARD, "--set", "source=generator", "--", "true"],
-        [*CARD, "--set", "link_lost_at_us=10", "--set", "link_back_at_us=20", "--", "true"],
         [*CARD, "--size", "9999", "--", "true"],
         [*CARD, "--pcap", "nowhere.pcap", "--", "true"],
         ["--size", "64", "--", "true"],
     ],
 )
-@needs_linux
-def test_refuses(capsys, words):
+def test_refuses(capsys, monkeypatch, words):
+    monkeypatch.setattr(linux, "check", lambda: None)  # on a machine without what guests need, too
     assert main(["linux", *words]) == 2
     said = capsys.readouterr()
     assert said.err.count("\n") == 1 and not said.out, said
+
+
+def test_settings_are_refused_before_anything_is_built(capsys, monkeypatch):
+    """Each condition about guests."""
+    monkeypatch.setattr(linux, "check", lambda: None)
+    monkeypatch.setattr(run, "run", lambda *a, **k: pytest.fail("built"))
+    refusals, met = {x.why for x in system.load("capture").refusals if "linux" in x.names}, set()
+    for setting in ("source=generator", "link_stall_us=3", "link_back_at_us=20"):
+        more = ["--set", "link_lost_at_us=10"] * ("link" in setting)
+        assert main(["linux", *CARD, "--set", setting, *more, "--", "true"]) == 2
+        line = capsys.readouterr().err
+        assert line.count("\n") == 1 and setting in line
+        met.add(line.strip().split(": ", 2)[2])
+    assert met == refusals
 
 
 @needs_linux

@@ -22,9 +22,23 @@ from emery.make import cache, programs
 SYSTEMS = ROOT / "systems"
 # What a condition of `[[refuse]]` may say of the workload: its kind, options of the run, whether it has captures or a file of
 # routes, how long the longest frame is (bytes with FCS), which options shape generated traffic (their names, or empty), the
-# rate where it is one in bits (else 0) and the highest port that was named (else -1); and that it is none at all, but live
-# (attach.py).
-FACTS = ("traffic", "size", "flows", "direction", "pcap", "routes", "updates", "longest", "shape", "gbps", "port", "live")
+# rate where it is one in bits (else 0) and the highest port that was named (else -1); and whose driver or traffic it is: live
+# (attach.py), or a Linux's (guest/).
+FACTS = (
+    "traffic",
+    "size",
+    "flows",
+    "direction",
+    "pcap",
+    "routes",
+    "updates",
+    "longest",
+    "shape",
+    "gbps",
+    "port",
+    "live",
+    "linux",
+)
 # Python's own are more: 1_0, digits of any script, nan.
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 

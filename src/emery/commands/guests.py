@@ -40,11 +40,12 @@ def _wire(target, values: dict, arguments) -> dict:
     if not target.linux.get("traffic"):
         if given := [x for x, value in options.items() if value and x != "seed"]:
             raise UserError(f"linux: --{given[0].replace('_', '-')}: the wire of {target.name} joins the guests")
+        target.refuse({**values, "linux": True})
         return {}
     if (arguments.guests or 1) > 1 or arguments.switch is not None:
         raise UserError(f"linux: --guests 2, --switch: the wire of {target.name} ends in its card")
     work = workload(target, options)
-    target.refuse({**values, **work.facts()})
+    target.refuse({**values, **work.facts(), "linux": True})
     return {**work.settings(), **work.played()}
 
 

@@ -67,13 +67,6 @@ Bench::Bench(const Options& options)
       source_(
           *Workload(options, line(), 1).port(0), [this] { return mac_.rx_idle(); },
           [](const Source&) {}) {
-  for (const char* name : {"link_back_at_us", "link_stall_us"}) {
-    if (options.get<double>(name) != 0)
-      throw OptionError(std::string(name) +
-                        ": with a Linux there are link_rate and link_lost_at_us");
-  }
-  if (options.get<std::string>("source") != "wire")
-    throw OptionError("source: with a Linux, frames come over the wire");
   Waves waves;
   waves.path = options.get("waves", "");
   model_.open_waves(waves);
