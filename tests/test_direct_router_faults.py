@@ -180,7 +180,7 @@ FAULTS = {
     "rx_null_address": "host_descriptor_error",
     "lost_rx_descriptor": "host_descriptor_error",
 }
-OF_EVERY_RUN = ("lost_completion", "lost_rx_descriptor")
+OF_EVERY_RUN = ("lost_rx_descriptor",)
 
 
 @pytest.mark.parametrize("fault", slow_but(OF_EVERY_RUN.__contains__, FAULTS))

@@ -92,7 +92,7 @@ def test_errors_are_limited(host):
 
 
 @on_both
-@pytest.mark.parametrize("rate", ["0.01", "1.0"])
+@pytest.mark.parametrize("rate", [*slow("0.01"), "1.0"])
 def test_hostile_frames(host, rate):
     """All are accounted for and all answers well formed; as fast as they come, most find the control tile busy."""
     result, out = host(hostile(200), rate=rate)

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 
 import pytest
+from conftest import FOUR_PORTS
 
 import emery
 from emery import runs, system, traces
@@ -137,10 +138,11 @@ def test_what_is_dropped_and_why(traced):
     assert len({x.queue for x in lost}) == 1  # an error stops its queue and no other
 
 
-@pytest.mark.parametrize("settings", ["tx_push=frame", "segments=4", "tx_ring=16", "doorbell=1", "ports=2"])
+@pytest.mark.parametrize("settings", ["tx_push=frame", "segments=4", "tx_ring=16", "doorbell=1", " ".join(FOUR_PORTS)])
 def test_other_ways_into_the_device(traced, settings):
-    _, trace = traced("host-nic", "--size", "64-400", "--frames", 60, "--rate", "0.02", "--set", settings)
-    tx, rx = ("tx0", "rx0") if settings == "ports=2" else ("tx", "rx")
+    told = [x for setting in settings.split() for x in ("--set", setting)]
+    _, trace = traced("host-nic", "--size", "64-400", "--frames", 60, "--rate", "0.02", *told)
+    tx, rx = ("tx0", "rx0") if "ports=2" in settings else ("tx", "rx")
     found = order(trace, tx)
     assert order(trace, rx) == RECEIVED
     assert found == SENT

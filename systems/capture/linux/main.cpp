@@ -67,9 +67,7 @@ Bench::Bench(const Options& options)
       source_(
           *Workload(options, line(), 1).port(0), [this] { return mac_.rx_idle(); },
           [](const Source&) {}) {
-  Waves waves;
-  waves.path = options.get("waves", "");
-  model_.open_waves(waves);
+  model_.open_waves({.path = options.get("waves", "")});
   simulation_.add(clocks_.mac, mac_);
   mac_.set_source(&source_);
   if (const std::string path = options.get("capture", ""); !path.empty())

@@ -83,9 +83,7 @@ Bench::Bench(const Options& options)
       model_("host_nic"),
       duration_(options.get("duration_ps", Time{0})) {
   const CardClocks clocks = CardClocks::add(model_, simulation_, port_gbps(options), 1);
-  Waves waves;
-  waves.path = options.get("waves", "");
-  model_.open_waves(waves);
+  model_.open_waves({.path = options.get("waves", "")});
   cards_.push_back(
       std::make_unique<Card>(options, slot(options), simulation_, clocks, model_[0], 0));
   const std::string folder = options.get("pcap_out", "");

@@ -76,9 +76,7 @@ Bench::Bench(const Options& options)
   const auto count = options.get<unsigned>("guests");
   const auto folder = options.get<std::string>("folder");
   const CardClocks clocks = CardClocks::add(model_, simulation_, port_gbps(options), count);
-  Waves waves;
-  waves.path = options.get("waves", "");
-  model_.open_waves(waves);
+  model_.open_waves({.path = options.get("waves", "")});
   guests_ = machines(options, simulation_, [this] { return activity(); });
   for (unsigned i = 0; i < count; ++i) {
     cards_.push_back(
