@@ -157,24 +157,14 @@ module core
   logic if_taken;
   logic [31:0] if_offset;
   logic [1:0] if_wrong;
-  always_comb begin
-    if_taken  = 1'b0;
-    if_offset = 32'd4;
-    if (Predict && if_valid && !fetch_error_i) begin
-      if (fetch_data_i[6:0] == 7'h6f) begin
-        if_taken = 1'b1;
-        if_offset = {
-          {12{fetch_data_i[31]}}, fetch_data_i[19:12], fetch_data_i[20], fetch_data_i[30:21], 1'b0
-        };
-      end else if (fetch_data_i[6:0] == 7'h63 && fetch_data_i[31] != if_wrong[1]) begin
-        if_taken = 1'b1;
-        if_offset = {
-          {20{fetch_data_i[31]}}, fetch_data_i[7], fetch_data_i[30:25], fetch_data_i[11:8], 1'b0
-        };
-      end
-    end
-  end
-  wire [31:0] if_next = pc_q + if_offset;
+  // Where it leads, if it is taken, by one bit of the word: that it is a jump or a branch is known later.
+  assign if_offset = fetch_data_i[2] ?
+      {{12{fetch_data_i[31]}}, fetch_data_i[19:12], fetch_data_i[20], fetch_data_i[30:21], 1'b0} :
+      {{20{fetch_data_i[31]}}, fetch_data_i[7], fetch_data_i[30:25], fetch_data_i[11:8], 1'b0};
+  assign if_taken = Predict && if_valid && !fetch_error_i && (fetch_data_i[6:0] == 7'h6f ||
+      (fetch_data_i[6:0] == 7'h63 && fetch_data_i[31] != if_wrong[1]));
+  wire [31:0] if_target = pc_q + if_offset;
+  wire [31:0] if_next = if_taken ? if_target : pc_q + 32'd4;
   // In a clock of `stop` it does not matter what is fetched.
   assign fetch_en_o = mispredicted || (if_valid && !held_q.valid) || !fetching_q;
   assign fetch_early_o = held_q.valid || !fetching_q;
@@ -418,7 +408,7 @@ module core
   end
   assign mispredicted = ex_q.valid && !redirected_q && ex_taken != ex_q.taken;
   assign redirect = mispredicted && !stop;
-  assign redirect_pc = ex_next;
+  assign redirect_pc = ex_q.taken ? ex_q.pc + 32'd4 : ex_target;  // the way that was not predicted
 
   // Counts up to 3 when static prediction was wrong, down to 0 when it was right.
   if (Predict && History > 0) begin : g_history
