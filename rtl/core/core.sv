@@ -408,7 +408,7 @@ module core
   end
   assign mispredicted = ex_q.valid && !redirected_q && ex_taken != ex_q.taken;
   assign redirect = mispredicted && !stop;
-  assign redirect_pc = ex_q.taken ? ex_q.pc + 32'd4 : ex_target;  // the way that was not predicted
+  assign redirect_pc = ex_next;
 
   // Counts up to 3 when static prediction was wrong, down to 0 when it was right.
   if (Predict && History > 0) begin : g_history

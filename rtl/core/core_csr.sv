@@ -34,7 +34,7 @@ module core_csr
 );
   logic on_q, before_q;  // MIE, MPIE
   logic [IrqCount-1:0] flags_q, enable_q, cause;
-  logic [4:0] cause_q, first;
+  logic [4:0] cause_q;
   logic [31:0] scratch_q, status, next;
   logic [31:2] mtvec_q, mepc_q;
 
@@ -50,8 +50,6 @@ module core_csr
       status[4+n] = room_i[n];
       status[8+4*n+:4] = 4'(count_i[n]);
     end
-    first = cause_q;
-    for (int f = IrqCount - 1; f >= 0; f--) if (cause[f]) first = 5'd16 + 5'(f);
     rdata_o = '0;
     if (select_i.mstatus) rdata_o |= {24'd0, before_q, 3'd0, on_q, 3'd0};
     if (select_i.mie) rdata_o |= 32'(enable_q) << 16;
@@ -83,7 +81,7 @@ module core_csr
     if (enter_i) begin
       mepc_q <= pc_i[31:2];
       {before_q, on_q} <= {on_q, 1'b0};
-      cause_q <= first;
+      for (int f = IrqCount - 1; f >= 0; f--) if (cause[f]) cause_q <= 5'd16 + 5'(f);
     end
     if (leave_i) {before_q, on_q} <= {1'b1, before_q};
     if (!run_i) on_q <= 1'b0;

@@ -177,11 +177,10 @@ module dcache
     wire  fill = filled_q && victim_q == 1'(w);
     wire  store = store_hit_q && way_q == 1'(w);
     wire  stored = store_hit && hits[w];
-    // By the state alone, which comes sooner than whether anything is written.
     tag_t tag;
     assign tag = '{
-            valid: state_q inside {Idle, Fill},
-            dirty: state_q == Idle || (state_q == Fill && req_q.op == Store),
+            valid: stored || fill,
+            dirty: stored || (fill && req_q.op == Store),
             tag: looked_tag
         };
     ram_sdp #(
