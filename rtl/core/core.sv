@@ -105,7 +105,9 @@ module core
     unit_e unit;
     logic [4:0] rd;
     logic [2:0] funct3;
-    logic [1:0] shift;  // first byte of a load
+    logic [1:0] shift, sign;  // of a load: its first byte; the byte whose sign those above are
+    logic [1:0] own;  // the second byte is not the sign, the two above are not
+    logic signed_;
     logic [31:0] result;
     logic access;  // of the data port
     logic stays;  // may stay when nothing of it is at the data port
@@ -119,7 +121,7 @@ module core
     clock_use_e use_;
     logic [31:0] pc;
     trap_e trap;
-    logic trapped;
+    logic trapped;  // valid, and a trap
     logic [4:0] rd;
     logic [31:0] result;
   } wb_t;
@@ -135,6 +137,10 @@ module core
   logic  stop;
   trap_e trap_d;
   logic id_go, ex_go, mem_go, mem_live, counting_q;
+  // Whether the one in MEM is through with the data port decides in the same clock which stages go on, and comes last: for each
+  // stage stands beside it what follows from either answer.
+  logic port_through;
+  logic [1:0] mem_goes, ex_goes, id_goes, if_goes;
   logic mispredicted, redirect;
   logic [31:0] redirect_pc;
 
@@ -146,28 +152,19 @@ module core
   logic [31:0] pc_q;
   id_t held_q, word;
   wire if_valid = fetching_q && fetch_valid_i && !late;
-  wire if_go = (held_q.valid || if_valid) && (!id_q.valid || id_go);
+  assign if_goes = {2{held_q.valid || if_valid}} & ({2{!id_q.valid}} | id_goes);
+  wire if_go = if_goes[port_through];
   logic if_taken;
   logic [31:0] if_offset;
   logic [1:0] if_wrong;
-  always_comb begin
-    if_taken  = 1'b0;
-    if_offset = 32'd4;
-    if (Predict && if_valid && !fetch_error_i) begin
-      if (fetch_data_i[6:0] == 7'h6f) begin
-        if_taken = 1'b1;
-        if_offset = {
-          {12{fetch_data_i[31]}}, fetch_data_i[19:12], fetch_data_i[20], fetch_data_i[30:21], 1'b0
-        };
-      end else if (fetch_data_i[6:0] == 7'h63 && fetch_data_i[31] != if_wrong[1]) begin
-        if_taken = 1'b1;
-        if_offset = {
-          {20{fetch_data_i[31]}}, fetch_data_i[7], fetch_data_i[30:25], fetch_data_i[11:8], 1'b0
-        };
-      end
-    end
-  end
-  wire [31:0] if_next = pc_q + if_offset;
+  // Where it leads, if it is taken, by one bit of the word: that it is a jump or a branch is known later.
+  assign if_offset = fetch_data_i[2] ?
+      {{12{fetch_data_i[31]}}, fetch_data_i[19:12], fetch_data_i[20], fetch_data_i[30:21], 1'b0} :
+      {{20{fetch_data_i[31]}}, fetch_data_i[7], fetch_data_i[30:25], fetch_data_i[11:8], 1'b0};
+  assign if_taken = Predict && if_valid && !fetch_error_i && (fetch_data_i[6:0] == 7'h6f ||
+      (fetch_data_i[6:0] == 7'h63 && fetch_data_i[31] != if_wrong[1]));
+  wire [31:0] if_target = pc_q + if_offset;
+  wire [31:0] if_next = if_taken ? if_target : pc_q + 32'd4;
   // In a clock of `stop` it does not matter what is fetched.
   assign fetch_en_o = mispredicted || (if_valid && !held_q.valid) || !fetching_q;
   assign fetch_early_o = held_q.valid || !fetching_q;
@@ -247,7 +244,7 @@ module core
   wire [4:0] rs1_addr = id_q.insn[19:15];
   wire [4:0] rs2_addr = id_q.insn[24:20];
   logic [31:0] ex_result, mem_result, rs1, rs2, operand_a, operand_b;
-  logic hazard, waits;
+  logic hazard, load_hazard, waits;
   // What may read registers, by the opcode alone: whether the instruction is legal is known later.
   wire may_read_rs1 = !id_irq && !(id_q.insn[6:0] inside {7'h37, 7'h17, 7'h6f, 7'h0f}) &&
       (Networks || id_q.insn[6:0] != 7'h73) && !(id_q.insn[6:0] == 7'h73 && id_q.insn[14]);
@@ -277,7 +274,7 @@ module core
       if (of_ex[r] || of_mem[r]) early[r] = '0;
     end
     hazard = load_late;
-    if (mem_q.unit == UnitLoad && !mem_go) hazard |= (may_read & of_mem) != 0;
+    load_hazard = mem_q.unit == UnitLoad && (may_read & of_mem) != 0;  // unless it leaves
     if (ex_q.op.unit inside {UnitLoad, UnitMul}) hazard |= (may_read & of_ex) != 0;
     id_takes = '0;
     waits = 1'b0;
@@ -297,7 +294,8 @@ module core
       ({32{late_mem[0] && !pc_a}} & mem_result) | ({32{late_ex[0] && !pc_a}} & ex_result);
   assign operand_b = (op.b inside {FromReg, FromBit} ? '0 : op.imm) | ({32{op.b == FromReg}} & rs2) |
       ({32{op.b == FromBit}} & {3'd0, rs2[31:5], 2'd0});
-  assign id_go = id_q.valid && !hazard && !waits && (!ex_q.valid || ex_go);
+  assign id_goes = {2{id_q.valid && !hazard && !waits}} & ({2{!load_hazard}} | mem_goes) & ({2{!ex_q.valid}} | ex_goes);
+  assign id_go = id_goes[port_through];
 
   if (LoadUse > 0) begin : g_load_late
     // Loads that are through MEM, the last one first.
@@ -342,7 +340,7 @@ module core
     end
     if (!ex_q.valid || ex_go) begin
       ex_q.valid <= id_go && !redirect;
-      ex_q.use_  <= redirect ? StallPipe : !id_q.valid ? id_q.use_ : waits && !hazard ? StallReceive : StallPipe;
+      ex_q.use_  <= redirect ? StallPipe : !id_q.valid ? id_q.use_ : waits && !hazard && !(load_hazard && !mem_go) ? StallReceive : StallPipe;
     end
     if (stop || rst_i) begin
       ex_q.valid <= 1'b0;
@@ -492,10 +490,12 @@ module core
       high_q <= high_a * high_b;
     end
   end
-  wire signed [35:0] mixed = mixed_ab_q + mixed_ba_q;
-  wire [63:0] product = {high_q[29:0], low_q[33:0]} + {{11{mixed[35]}}, mixed, 17'd0};
+  // One sum of three, not two sums.
+  wire [63:0] product = {high_q[29:0], low_q[33:0]} + {{11{mixed_ab_q[35]}}, mixed_ab_q, 17'd0} +
+      {{11{mixed_ba_q[35]}}, mixed_ba_q, 17'd0};
 
-  assign ex_go = ex_q.valid && ex_done && (!mem_q.valid || mem_go) && !stop;
+  assign ex_goes = {2{ex_q.valid && ex_done && !stop}} & ({2{!mem_q.valid}} | mem_goes);
+  assign ex_go   = ex_goes[port_through];
 
   always_ff @(posedge clk_i) begin
     div_started_q <= ex_div && !ex_go && !stop && !rst_i;
@@ -509,6 +509,9 @@ module core
       mem_q.rd <= ex_trap != NoTrap ? '0 : ex_q.op.rd;
       mem_q.funct3 <= ex_q.op.funct3;
       mem_q.shift <= sum[1:0];
+      mem_q.sign <= {sum[1], sum[0] || ex_size[0]};
+      mem_q.own <= {ex_word || ex_size[1], ex_word || ex_size != 2'd0};
+      mem_q.signed_ <= !ex_q.op.funct3[2];
       mem_q.result <= ex_result;
       mem_q.access <= ex_trap == NoTrap && ex_q.op.unit inside {UnitLoad, UnitStore};
       mem_q.stays <= ex_q.op.unit == UnitWait || ex_q.op.sends != 0 || (ex_q.op.unit == UnitLoad && ex_q.op.mem_op == Update);
@@ -535,10 +538,11 @@ module core
   // What is to be sent and finds no room; a load whose result is sent begins when there is.
   wire mem_blocked = Networks && (mem_q.sends & ~net_out_ready_i) != 0;
   // A load before it met an error: known too late to keep what is in EX from MEM, so it has no effect from there.
-  wire wb_trapped = wb_q.valid && wb_q.trapped;
+  wire wb_trapped = wb_q.trapped;
   assign mem_live = mem_q.valid && !wb_trapped;
-  // The ones that an Update cleared are counted in the clock after its answer.
-  logic [31:0] word_q;
+  // The ones that an Update cleared are counted in the clock after its answer, up to the first zero from the bit it began at.
+  logic [31:0] first_zero_q;
+  logic ends_q;  // there is none
   wire mem_access = mem_live && mem_q.access && !mem_blocked && !counting_q;
   wire counts = mem_q.unit == UnitLoad && mem_q.req.op == Update && !port_error;
   wire to_count = mem_access && counts;
@@ -582,34 +586,35 @@ module core
   );
   assign sleeping_o = mem_live && mem_q.unit == UnitWait && !stop;
   wire mem_sleeps = sleeping_o && !wake_i;
-  assign mem_go = mem_live && (!mem_q.access || counting_q || (port_done && !counts)) && !mem_blocked && !mem_sleeps;
+  assign mem_goes = {2{mem_live && !mem_blocked && !mem_sleeps}} & {1'b1, !mem_q.access || counting_q};
+  assign port_through = port_done && !counts;
+  assign mem_go = mem_goes[port_through];
+  wire [32:0] past = {1'b0, rdata} + (33'd1 << mem_q.req.wdata[4:0]);
   always_ff @(posedge clk_i) begin
     counting_q <= to_count && port_done && !rst_i;
-    if (to_count) word_q <= rdata;
+    if (to_count) begin
+      first_zero_q <= past[31:0] & ~rdata;
+      ends_q <= past[32];
+    end
   end
-  wire  [32:0] past = {1'b0, word_q} + (33'd1 << mem_q.req.wdata[4:0]);
-  wire  [31:0] first_zero = past[31:0] & ~word_q;
-  logic [ 4:0] end_index;
+  logic [4:0] end_index;
   always_comb begin
     end_index = '0;
-    for (int i = 0; i < 32; i++) if (first_zero[i]) end_index |= 5'(i);
+    for (int i = 0; i < 32; i++) if (first_zero_q[i]) end_index |= 5'(i);
   end
-  wire [5:0] count = {past[32], end_index} - {1'b0, mem_q.req.wdata[4:0]};
+  wire [5:0] count = {ends_q, end_index} - {1'b0, mem_q.req.wdata[4:0]};
 
+  // What is read comes last: all else has been chosen by then, and is 0 where it is wanted.
+  logic [31:0] unread;
+  wire sign = rdata[{mem_q.sign, 3'd7}] && mem_q.signed_;
   always_comb begin
-    loaded = rdata;
-    mem_result = mem_q.result;
-    if (mem_q.unit == UnitLoad) begin
-      if (mem_q.req.op == Load) begin
-        loaded = rdata >> {mem_q.shift, 3'd0};
-        if (mem_q.funct3[1:0] == 2'd0) loaded = {{24{loaded[7] && !mem_q.funct3[2]}}, loaded[7:0]};
-        if (mem_q.funct3[1:0] == 2'd1)
-          loaded = {{16{loaded[15] && !mem_q.funct3[2]}}, loaded[15:0]};
-      end
-      mem_result = counting_q ? 32'(count) : loaded;
-    end else if (mem_q.unit == UnitMul) begin
-      mem_result = mem_q.funct3[1:0] == 0 ? product[31:0] : product[63:32];
-    end
+    loaded[7:0] = rdata[{mem_q.shift, 3'd0}+:8];
+    loaded[15:8] = mem_q.own[0] ? (mem_q.shift[1] ? rdata[31:24] : rdata[15:8]) : {8{sign}};
+    loaded[31:16] = mem_q.own[1] ? rdata[31:16] : {16{sign}};
+    unread = mem_q.unit == UnitLoad ? '0 : mem_q.result;
+    if (mem_q.unit == UnitMul) unread = mem_q.funct3[1:0] == 0 ? product[31:0] : product[63:32];
+    if (counting_q) unread = 32'(count);
+    mem_result = unread | ({32{mem_q.unit == UnitLoad && !counting_q}} & loaded);
   end
   wire trap_e mem_trap = port_error ? (mem_q.req.op == Load ? TrapLoadAccess : TrapStoreAccess) : mem_q.trap;
 
@@ -617,11 +622,11 @@ module core
     if (mem_go) begin
       wb_q.pc <= mem_q.pc;
       wb_q.trap <= mem_trap;
-      wb_q.trapped <= mem_trap != NoTrap;
       wb_q.rd <= mem_trap != NoTrap ? '0 : mem_q.rd;
       wb_q.result <= mem_result;
     end
-    wb_q.valid <= mem_go && !rst_i;
+    wb_q.valid   <= mem_go && !rst_i;
+    wb_q.trapped <= mem_go && mem_trap != NoTrap && !rst_i;
     if (!mem_live) wb_q.use_ <= wb_trapped ? Halted : mem_q.use_;
     else if (mem_sleeps) wb_q.use_ <= Sleep;
     else if (mem_blocked) wb_q.use_ <= StallSend;

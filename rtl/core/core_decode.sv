@@ -184,9 +184,7 @@ module core_decode
       op_o.reads_rs2 = 1'b0;
       op_o.rd = '0;
     end
-    if (Networks && op_o.rd >= FirstNet && op_o.rd < FirstNet + 5'(NetCount)) begin
-      op_o.sends = NetCount'(1) << (op_o.rd - FirstNet);
-      op_o.rd = '0;
-    end
+    for (int n = 0; Networks && n < NetCount; n++) op_o.sends[n] = op_o.rd == FirstNet + 5'(n);
+    if (op_o.sends != 0) op_o.rd = '0;
   end
 endmodule

@@ -143,31 +143,29 @@ module dcache
   end
   assign out.valid = state_q inside {Write, Ask};
 
-  // Only answers come here, and they are always taken; used a clock later.
+  // Only answers come here, and they are always taken; used a clock later, when what they are is in registers.
   assign in.ready  = 1'b1;
-  logic answer_valid_q, refusal_q;
   word_t   answer_q;
   header_t answer;
   assign answer = in.data;
-  always_ff @(posedge clk_i) begin
-    answer_valid_q <= in.valid && state_q == Fill && !rst_i;
-    answer_q <= in.data;
-    refusal_q <= answer.user[4:3] != 2'b01;
-  end
   logic inside_q;  // the header of the answer has come
-  logic wanted_q;  // the next word is that of the load
-  wire  filled = answer_valid_q && inside_q;
-  wire  refused = answer_valid_q && !inside_q && refusal_q;
-  wire  first_fill = filled && count_q == 4'd0;
-  wire  last_fill = filled && count_q == 4'd7;
-  wire  load_filled = filled && wanted_q;
-  always_ff @(posedge clk_i)
-    wanted_q <= req_q.op == Load && req_q.addr[4:2] == (state_q == Fill ? count_q[2:0] + 3'(filled) : 3'd0);
+  logic filled_q, refused_q, load_filled_q;
+  wire first_fill = filled_q && count_q == 4'd0;
+  wire last_fill = filled_q && count_q == 4'd7;
+  wire fills = in.valid && state_q == Fill && inside_q;
+  wire refuses = in.valid && state_q == Fill && !inside_q && answer.user[4:3] != 2'b01;
+  always_ff @(posedge clk_i) begin
+    answer_q <= in.data;
+    inside_q <= state_q == Fill && (inside_q || in.valid);
+    filled_q <= fills && !rst_i;
+    refused_q <= refuses && !rst_i;
+    load_filled_q <= fills && req_q.op == Load && req_q.addr[4:2] == count_q[2:0] + 3'(filled_q) && !rst_i;
+  end
 
   // ---- Answers
-  assign rsp_valid_o = load_hit_q || load_error_q || load_filled || (refused && req_q.op == Load);
-  assign rsp_o = '{rdata: load_hit_q ? words[way_q] : answer_q, error: load_error_q || refused};
-  assign store_error_o = store_error_q || (refused && req_q.op == Store);
+  assign rsp_valid_o = load_hit_q || load_error_q || load_filled_q;
+  assign rsp_o = '{rdata: load_hit_q ? words[way_q] : answer_q, error: load_error_q};
+  assign store_error_o = store_error_q;
 
   // ---- RAMs
   logic [SetW:0] clear_q;
@@ -176,7 +174,7 @@ module dcache
   wire store_hit = looks && found && req_i.op == Store;
   wire [SetW+2:0] read_at = state_q == Write ? {set, 3'(count_d - 4'd2)} : req_i.addr[2+:SetW+3];
   for (genvar w = 0; w < 2; w++) begin : g_way
-    wire  fill = filled && victim_q == 1'(w);
+    wire  fill = filled_q && victim_q == 1'(w);
     wire  store = store_hit_q && way_q == 1'(w);
     wire  stored = store_hit && hits[w];
     tag_t tag;
@@ -219,8 +217,8 @@ module dcache
   always_ff @(posedge clk_i) begin
     load_hit_q <= looks && found && req_i.op == Load;
     store_hit_q <= store_hit || (state_q == Again && !drop_q);
-    load_error_q <= looks && !known && req_i.op != Store;
-    store_error_q <= (looks && !known && req_i.op == Store) || (finds && !known);
+    load_error_q <= (looks && !known && req_i.op != Store) || (refuses && req_q.op == Load);
+    store_error_q <= (looks && !known && req_i.op == Store) || (finds && !known) || (refuses && req_q.op == Store);
     way_q <= state_q == Again ? victim_q : hits[1];
     sees_q <= state_q == Find && !sees_q;
     if (accept) begin
@@ -256,18 +254,16 @@ module dcache
         end
       end
       Ask: begin
-        count_q  <= count_d;
-        inside_q <= 1'b0;
+        count_q <= count_d;
         if (sent && last_sent) begin
           state_q <= Fill;
           count_q <= '0;
         end
       end
       Fill: begin
-        if (answer_valid_q) inside_q <= 1'b1;
-        if (filled) count_q <= count_q + 1'b1;
+        if (filled_q) count_q <= count_q + 1'b1;
         if (last_fill) state_q <= req_q.op == Store ? Again : Idle;
-        if (refused) state_q <= Idle;
+        if (refused_q) state_q <= Idle;
       end
       default: state_q <= Idle;
     endcase
@@ -286,6 +282,6 @@ module dcache
   end
 
   `ASSERT(OneWay, found |-> $onehot(hits))
-  `ASSERT(AnswerExpected, in.valid || answer_valid_q |-> state_q == Fill)
+  `ASSERT(AnswerExpected, in.valid || filled_q || refused_q |-> state_q == Fill)
   `ASSERT(AddressKnown, looks |-> req_i.addr[31:2] == $past(next_addr_i[31:2]))
 endmodule

@@ -36,6 +36,7 @@ module dynamic_router
     output logic [RouterPorts-1:1][2:0] way_o,
     output logic [RouterPorts-1:0] room_o,  // of the inputs, for a link_out
     output logic interrupt_o,  // a header offered to the core is an interrupt's
+    input logic interrupts_i = 1'b0,  // such a header goes whatever the core's `ready` says
 
     // Words sent by each output since reset.
     output word_t words_o[RouterPorts]
@@ -168,16 +169,25 @@ module dynamic_router
     for (int o = 0; o < N; o++) out_valid[o] = |grant[o];
   end
   // Told of each input's word, beside the choice between them.
+  logic [N-1:0] interrupting;
   always_comb begin
-    interrupt_o = 1'b0;
+    interrupting = '0;
     if (busy)
-      for (int i = 0; i < N; i++)
-      interrupt_o |= grant[Core][i] && asks[i][Core] && data[i][31:27] == Interrupt;
+      for (int i = 0; i < N; i++) interrupting[i] = asks[i][Core] && data[i][31:27] == Interrupt;
   end
-  assign moved = out_valid & out_ready;
+  assign interrupt_o = (grant[Core] & interrupting) != '0;
+  logic [N-1:0][N-1:0] going;  // the grants whose words move
   always_comb begin
-    pop = '0;
-    if (busy) for (int o = 0; o < N; o++) if (out_ready[o]) pop |= grant[o];
+    going = '0;
+    pop   = '0;
+    if (busy) begin
+      for (int o = 0; o < N; o++) begin
+        going[o] = grant[o] & {N{out_ready[o]}};
+        if (o == Core && interrupts_i) going[o] |= grant[o] & interrupting;
+        pop |= going[o];
+      end
+    end
+    for (int o = 0; o < N; o++) moved[o] = |going[o];
   end
 
   always_ff @(posedge clk_i) begin
@@ -185,7 +195,7 @@ module dynamic_router
       for (int o = 0; o < N; o++) begin
         if (out_valid[o]) begin
           owner_q[o] <= grant[o];
-          owned_q[o] <= !(out_ready[o] && (grant[o] & last) != '0);
+          owned_q[o] <= (going[o] & last) == '0;
           if (!owned_q[o]) begin
             // Its turn goes on: it stays first, as it is after the input before it.
             before_q[o] <= order_after(goes_on[o] ? {grant[o][0], grant[o][N-1:1]} : grant[o]);

@@ -12,6 +12,7 @@ module net_irq_tb
   `STREAM_ON(word_t, in, clk, rst)
   `STREAM_ON(word_t, out, clk, rst)
   logic [7:0] irq;
+  logic takes, ready;
   header_t header;
   assign header = in.data;
   net_irq dut (
@@ -20,6 +21,8 @@ module net_irq_tb
       .in,
       .interrupt_i(header.user == Interrupt),
       .out,
+      .takes_o(takes),
+      .ready_o(ready),
       .irq_o(irq)
   );
 
@@ -47,6 +50,8 @@ module net_irq_tb
   always @(posedge clk) begin
     if (!rst) begin
       `CHECK($onehot0(irq), "one message, one flag")
+      `CHECK(in.ready == (ready || (takes && header.user == Interrupt)),
+             "ready for a word by what it is")
       for (int f = 0; f < 8; f++) seen[f] += int'(irq[f]);
     end
   end

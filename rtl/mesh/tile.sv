@@ -273,7 +273,7 @@ module tile
   `STREAM(word_t, to_core[2])
   `STREAM(word_t, deep_in)
   `STREAM(word_t, deep_out)
-  logic [1:0] interrupt;
+  logic [1:0] interrupt, takes_interrupt, takes_other;
   mesh_pkg::header_t deep_header;
   assign deep_header = deep_out.data;
   link_fifo #(
@@ -287,27 +287,30 @@ module tile
   );
   assign deep_in.valid = to[2*Ports].valid && deep;
   assign deep_in.data = to[2*Ports].data;
-  assign to[2*Ports].ready = deep ? deep_in.ready : to_core[0].ready;
+  // The router asks of each word by itself whether it is an interrupt's header.
+  assign to[2*Ports].ready = deep ? deep_in.ready : takes_other[0];
   assign to_core[0].valid = deep ? deep_out.valid : to[2*Ports].valid;
   assign to_core[0].data = deep ? deep_out.data : to[2*Ports].data;
-  assign deep_out.ready = to_core[0].ready && deep;
+  wire deep_interrupt = deep_header.user == mesh_pkg::Interrupt;
+  assign deep_out.ready = deep && (takes_other[0] || (takes_interrupt[0] && deep_interrupt));
   assign to_core[1].valid = to[3*Ports].valid;
   assign to_core[1].data = to[3*Ports].data;
-  assign to[3*Ports].ready = to_core[1].ready;
+  assign to[3*Ports].ready = takes_other[1];
   for (genvar n = 0; n < 2; n++) begin : g_dynamic
     dynamic_router i_router (
         .clk_i,
         .rst_i,
-        .x_i        (x_q),
-        .y_i        (y_q),
-        .turns_i    (n == 0 ? turns : '0),
-        .in         (from[(2+n)*Ports+:Ports]),
-        .out        (to[(2+n)*Ports+:Ports]),
-        .way_i      (in_way_i[4*n+:4]),
-        .way_o      (out_way_o[4*n+:4]),
-        .room_o     (room[2+n]),
-        .interrupt_o(interrupt[n]),
-        .words_o    (dynamic_words[n])
+        .x_i         (x_q),
+        .y_i         (y_q),
+        .turns_i     (n == 0 ? turns : '0),
+        .in          (from[(2+n)*Ports+:Ports]),
+        .out         (to[(2+n)*Ports+:Ports]),
+        .way_i       (in_way_i[4*n+:4]),
+        .way_o       (out_way_o[4*n+:4]),
+        .room_o      (room[2+n]),
+        .interrupt_o (interrupt[n]),
+        .interrupts_i(takes_interrupt[n] && !(n == 0 && deep)),
+        .words_o     (dynamic_words[n])
     );
     net_irq #(
         .Flags(IrqCount)
@@ -315,8 +318,10 @@ module tile
         .clk_i,
         .rst_i,
         .in   (to_core[n]),
-        .interrupt_i(n == 0 && deep ? deep_header.user == mesh_pkg::Interrupt : interrupt[n]),
+        .interrupt_i(n == 0 && deep ? deep_interrupt : interrupt[n]),
         .out  (messages[n]),
+        .takes_o(takes_interrupt[n]),
+        .ready_o(takes_other[n]),
         .irq_o(irqs[n])
     );
   end

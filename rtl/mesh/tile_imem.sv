@@ -35,10 +35,13 @@ module tile_imem #(
       .rdata_o(fetch_data_o)
   );
 
+  // Addresses come late in their clock: whether there is a word is asked in the next.
+  logic [31:AddrW+2] above_q;
+  assign fetch_error_o = above_q != '0;
   always_ff @(posedge clk_i) begin
     if (fetch_en_i) begin
       fetch_valid_o <= 1'b1;
-      fetch_error_o <= fetch_addr_i >= 32'(Bytes);
+      above_q <= fetch_addr_i[31:AddrW+2];
     end
     if (rst_i) fetch_valid_o <= 1'b0;
   end

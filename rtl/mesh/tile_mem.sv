@@ -106,7 +106,7 @@ module tile_mem
       .writes_o
   );
 
-  assign req_ready_o = in_ram ? !busy && !boot_valid_i : cache_ready;
+  assign req_ready_o = !busy && (in_ram ? !boot_valid_i : cache_ready);
   assign rsp_valid_o = ram_q || cache_rsp_valid;
   assign rsp_o = ram_q ? '{rdata: ram_rdata, error: 1'b0} : cache_rsp;
 
