@@ -183,7 +183,7 @@ module dynamic_router
     if (busy) begin
       for (int o = 0; o < N; o++) begin
         going[o] = grant[o] & {N{out_ready[o]}};
-        if (o == Core && interrupts_i) going[o] |= grant[o] & interrupting;
+        if (o == int'(Core) && interrupts_i) going[o] |= grant[o] & interrupting;
         pop |= going[o];
       end
     end
