@@ -276,14 +276,13 @@ void Bench::look_at_the_rest() {
   if (!trapped() && quiet() >= patience_ && !settled()) stuck();
 }
 
-// What tiles have counted is read last: that takes time, in which frames go on.
 void Bench::end_measuring() {
   measured_frames_ = entries_.all();
   std::vector<bool> with_traffic;
   for (const Port& port : port_) with_traffic.push_back(port.source != nullptr);
   jain_ = entries_.jain(with_traffic);
   memories_.measured(tiles_.clocks());
-  tiles_.end();
+  tiles_.end();  // last: it reads what they counted, and frames go on meanwhile
 }
 
 bool Bench::trapped() {
