@@ -163,6 +163,14 @@ def test_fairness_is_of_those_who_compete(router):
     assert result["resources"]["jain"] > 0.99
 
 
+def test_no_more_is_busy_than_there_is_time(router):
+    """A CPU that takes a packet to the end of the run and beyond; a link that takes longer for a burst than the run."""
+    found = router("--size", "64", "--duration", "60us", cards=2, slow_path=True, cpu_ns=1000000)["resources"]
+    assert 0.5 < found["cpu_busy"] <= 1
+    found = router("--size", "64", "--duration", "20us", bus="pcie", pcie_speed=0.1)["resources"]
+    assert 0.5 < found["link_busy"] <= 1 and found["jain"] <= 1
+
+
 @pytest.mark.parametrize("duration", ["600us", *slow("1500us")])
 def test_the_chipset_has_a_turn_after_each_card(router, duration):
     """Frames of 768 bytes through the host: near the knee of figure 4 its completions must not wait for all cards."""

@@ -102,6 +102,16 @@ def test_pins_of_an_ultrascale_plus_block(interface, direction, by, mpps):
     assert (found["by"], found["mpps"]) == (by, pytest.approx(mpps))
 
 
+def test_packet_buffers_of_a_grid_that_some_linecards_share():
+    """Version I has two, the northern half of its rows one: two linecards have no more than one of them has, and of five rows
+    three share the southern one. A buffer moves 46 lines of 8 words twice for 1500 bytes."""
+    most = 425 / (46 * 8 * 2)
+    for linecards, rows, mpps in ((1, 4, most), (2, 4, most), (4, 4, 2 * most), (5, 5, most * 5 / 3)):
+        words = [f"linecards={linecards}", f"rows={rows}", "columns=8"]
+        found = limit_of("tile-router", "version=I", *words, size="1500")
+        assert (found["by"], found["mpps"]) == ("memory", pytest.approx(mpps))
+
+
 def test_room_for_completions():
     """An UltraScale+ block has room for 256 of 64 bytes, 16 kB, or 48.5 Gb/s over 2.7 us; P-tile for 722."""
     slot = physics.PcieSlot(3, 16, 256, 512, link_latency_ns=175, read_latency_ns=2300, pcie_interface="usplus")

@@ -36,6 +36,14 @@ def test_each_version_delivers(router, version, size):
     assert result["totals"]["delivered"] == frames * (2 if version == "V" else 4)
 
 
+def test_memories_are_measured_no_longer_than_tiles(router, tmp_path):
+    """What tiles have counted takes time to read, in which the frames of other inputs go on."""
+    short = conftest.write_pcap(tmp_path / "short.pcap", [b"\0" * 60])
+    long = conftest.write_pcap(tmp_path / "long.pcap", [b"\2\0\0\0\1\1\2\0\0\0\2\1\x08\0\x45".ljust(1514, b"\0")] * 40)
+    resources = router("--pcap", f"0={short}", "--pcap", f"1={long}")["resources"]
+    assert 0 < resources["busiest_memory"] <= 1
+
+
 @pytest.mark.parametrize("version", ["IV", "null"])
 def test_payloads_with_the_heads(router, version):
     """As the paper has it: held payloads go over the general dynamic network."""

@@ -241,8 +241,8 @@ class LinkDirection {
   const LinkStats& stats() const { return stats_; }
   std::size_t in_flight() const { return queue_.size(); }
 
-  // Fraction of `window` the wire was busy is busy_time() gained / window.
-  Time busy_time() const { return busy_; }
+  // How long the wire has been busy until now: of a packet that is on it what has gone by.
+  Time busy_time(Time now) const { return busy_ - std::max<Time>(free_at_ - now, 0); }
 
  private:
   struct Credit {

@@ -57,7 +57,7 @@ class PcieHost {
   };
   Busy busy() const {
     const auto step = static_cast<double>(simulation_.period(clock_));
-    return {link.up.busy_time(), link.down.busy_time(),
+    return {link.up.busy_time(simulation_.now()), link.down.busy_time(simulation_.now()),
             static_cast<Time>(endpoint->stats().rq_beats * step)};
   }
 

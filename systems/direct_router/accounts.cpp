@@ -271,7 +271,8 @@ double Accounts::jain() const {
   }
   double sum = 0, squares = 0;
   for (const double x : got) sum += x, squares += x * x;
-  return squares > 0 ? sum * sum / (static_cast<double>(got.size()) * squares) : 1;
+  // Not above 1 by what rounding adds.
+  return squares > 0 ? std::min(1.0, sum * sum / (static_cast<double>(got.size()) * squares)) : 1;
 }
 
 void Accounts::write_classes(JsonWriter& json, double seconds) const {

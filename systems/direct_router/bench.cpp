@@ -289,7 +289,7 @@ void Bench::look() {
   } else if (sources_finished()) {
     traffic_end_ = simulation_.now();
     machine_->mark(1);
-    host_busy_ = host_->stats().busy;
+    host_busy_ = host_->busy(simulation_.now());
     accounts_.end_of_traffic(traffic_end_ - traffic_start());
     moved();
   }

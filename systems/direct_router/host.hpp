@@ -12,6 +12,7 @@
 // own, everything is in `cpu_per_packet`.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -121,6 +122,10 @@ class Host {
   std::function<void(std::span<const std::uint8_t> frame, unsigned port)> to_kernel;
   std::function<bool(unsigned port, Frame& frame)> from_kernel;
   const HostStats& stats() const { return stats_; }
+  /// How long its CPU has been busy until now: of a packet that it is at what has gone by.
+  Time busy(Time now) const {
+    return stats_.busy - (working_ ? std::max<Time>(until_ - now, 0) : 0);
+  }
   /// What was not forwarded, by reason; of the frames that came in at that card.
   const std::map<std::string, std::uint64_t>& drops(unsigned card) const {
     return card_[card].drops;

@@ -143,9 +143,10 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
 
   void mark(int end) override {
     for (Card& card : card_) {
-      card.at[static_cast<std::size_t>(end)] = {simulation_.now(), card.link->up.busy_time(),
-                                                card.link->down.busy_time(), card.link->up.stats(),
-                                                card.link->down.stats()};
+      const Time now = simulation_.now();
+      card.at[static_cast<std::size_t>(end)] = {now, card.link->up.busy_time(now),
+                                                card.link->down.busy_time(now),
+                                                card.link->up.stats(), card.link->down.stats()};
     }
   }
   void set_dead(unsigned card) override {

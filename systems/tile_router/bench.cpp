@@ -277,12 +277,12 @@ void Bench::look_at_the_rest() {
 }
 
 void Bench::end_measuring() {
-  tiles_.end();
   measured_frames_ = entries_.all();
   std::vector<bool> with_traffic;
   for (const Port& port : port_) with_traffic.push_back(port.source != nullptr);
   jain_ = entries_.jain(with_traffic);
   memories_.measured(tiles_.clocks());
+  tiles_.end();  // last: it reads what they counted, and frames go on meanwhile
 }
 
 bool Bench::trapped() {

@@ -69,9 +69,19 @@ def _mesh_load(values: dict, rates: dict, heads: float, payloads: float) -> floa
     return max([*gdn.values(), *mdn.values()], default=0.0)
 
 
+def _bank_load(values: dict, entering: dict) -> float:
+    """Frames a second of the busiest packet buffer, of those that enter at each port."""
+    found: dict[layout.Place, float] = {}
+    for port, rate in entering.items():
+        banks = boot.ports(values)[int(port)].payloads
+        for bank in banks:
+            found[bank] = found.get(bank, 0.0) + rate / len(banks)
+    return max(found.values(), default=0.0)
+
+
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
     """Wires, links of linecards, memories: what they carry, whatever the programs do. The messages are the machine's."""
-    total, fps, hz = sum(sizes.values()), sum(rates.values()), values["tile_mhz"] * 1e6
+    total, hz = sum(sizes.values()), values["tile_mhz"] * 1e6
     sums: dict[tuple, float] = {}
     for name, rate in rates.items():
         for place in zip(("in", "out"), name.split("->"), strict=True):
@@ -82,12 +92,12 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         name: sum(share * _clocks(values, size)[name] for size, share in sizes.items()) / total / hz
         for name in ("link_in", "link_out", "memory", "payload")
     }
-    banks = 2 if values["version"] == "I" else values["columns"]
+    entering = {port: rate for (way, port), rate in sums.items() if way == "in" and port.isdigit()}
     found = {
         "line": max(most.values()) * frame,
         "link_in": most["in"] * need["link_in"],
         "link_out": most["out"] * need["link_out"],
-        "memory": fps / banks * need["memory"],
+        "memory": _bank_load(values, entering) * need["memory"],
     }
     mesh = _mesh_load(values, rates, _MESSAGE / hz, need["payload"])
     return {"physics": found, "protocol": {**found, "mesh": mesh}}
