@@ -313,7 +313,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", system.names())
 def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
-    """Each condition of each system is met by one of these (test_attach.py, test_linux_capture.py: live, guests)."""
+    """Each condition is met by one of these (of live traffic and of guests: elsewhere); the line has what meets."""
     monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built"))
     capture = write_pcap(tmp_path / "a.pcap", [bytes(60)])
     refusals = {x.why: x for x in system.load(name).refusals if not {"live", "linux"} & set(x.names)}
