@@ -24,21 +24,7 @@ SYSTEMS = ROOT / "systems"
 # routes, how long the longest frame is (bytes with FCS), which options shape generated traffic (their names, or empty), the
 # rate where it is one in bits (else 0) and the highest port that was named (else -1); and whose driver or traffic it is: live
 # (attach.py), or a Linux's (guest/).
-FACTS = (
-    "traffic",
-    "size",
-    "flows",
-    "direction",
-    "pcap",
-    "routes",
-    "updates",
-    "longest",
-    "shape",
-    "gbps",
-    "port",
-    "live",
-    "linux",
-)
+FACTS = tuple("traffic size flows direction pcap routes updates longest shape gbps port live linux".split())
 # Python's own are more: 1_0, digits of any script, nan.
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 
