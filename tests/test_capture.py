@@ -136,6 +136,13 @@ def test_slow_consumers_cost_whole_packets_that_are_counted(capture):
     assert stream["dropped"]["ring_full"] > 1000
 
 
+def test_consumers_are_busy_no_longer_than_packets_come(capture):
+    """What they do with those that wait then is not of that time."""
+    work = {"source": "wire", "consumers": 1, "ns_per_packet": 60}
+    found = capture("--size", "64", "--frames", "3000", **work)["resources"]
+    assert 0.9 < found["consumer_busy"] == found["consumer_busiest"] <= 1
+
+
 @pytest.mark.slow
 def test_a_run_ends_when_consumers_are_through(capture):
     slow = {"ns_per_packet": 10000, "ns_per_byte": 96.3, "flush_us": 1000}

@@ -81,6 +81,7 @@ class Bench final : public Run {
 
   bool serving_ = false, stopped_ = false;
   Time start_ = 0, source_end_ = 0, next_point_ = 0;
+  Consumers::Busy busy_;  // until the source ended
   unsigned fill_max_ = 0;
   emcap_stats stats_{};
   emcap_counters counters_{};
@@ -241,6 +242,7 @@ bool Bench::offered() {
   const Time time = simulation_.now() - start_;
   if (!(generator_ ? generator_->done(device_, time) : sources_finished())) return false;
   source_end_ = simulation_.now();
+  busy_ = consumers_->busy(source_end_);
   moved();
   return true;
 }
@@ -307,6 +309,7 @@ void Bench::check(Findings& findings) const {
 
 void Bench::report(JsonWriter& json) const {
   const Time end = source_end_ == 0 ? simulation_.now() : source_end_;
+  const Consumers::Busy busy = source_end_ == 0 ? consumers_->busy(end) : busy_;
   const auto time = static_cast<double>(std::max<Time>(end - start_, 1));
   double sum = 0;
   for (unsigned l = 0; l < links_.count(); ++l) {
@@ -314,9 +317,8 @@ void Bench::report(JsonWriter& json) const {
     json.field("link" + std::to_string(l) + "_payload_gbps", links_.payload_gbps(l));
   }
   json.field("tlp_payload_gbps", sum)
-      .field("consumer_busy",
-             static_cast<double>(consumers_->busy_time()) / time / consuming_.consumers)
-      .field("consumer_busiest", static_cast<double>(consumers_->busiest()) / time)
+      .field("consumer_busy", static_cast<double>(busy.all) / time / consuming_.consumers)
+      .field("consumer_busiest", static_cast<double>(busy.most) / time)
       .field("ring_fill_max", fill_max_)
       .field("blocks", stats_.blocks)
       .field("lost_blocks", stats_.lost_blocks)

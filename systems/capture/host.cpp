@@ -191,16 +191,14 @@ Time Consumers::busy_until() const {
   return last;
 }
 
-Time Consumers::busy_time() const {
-  Time sum = 0;
-  for (const Consumer& consumer : consumers_) sum += consumer.busy;
-  return sum;
-}
-
-Time Consumers::busiest() const {
-  Time most = 0;
-  for (const Consumer& consumer : consumers_) most = std::max(most, consumer.busy);
-  return most;
+Consumers::Busy Consumers::busy(Time now) const {
+  Busy found;
+  for (const Consumer& consumer : consumers_) {
+    const Time worked = consumer.busy - std::max<Time>(consumer.busy_until - now, 0);
+    found.all += worked;
+    found.most = std::max(found.most, worked);
+  }
+  return found;
 }
 
 }  // namespace emery::capture

@@ -78,8 +78,12 @@ class Consumers {
   void poll(Time now);
   bool idle() const { return active_ == 0; }
   Time busy_until() const;  // when the last of them is through with what it has taken
-  Time busy_time() const;   // of all consumers together
-  Time busiest() const;     // of the one that worked most
+  /// How long they have worked until now: all together, and the one that did most. Of a burst that
+  /// one is at what has gone by.
+  struct Busy {
+    Time all = 0, most = 0;
+  };
+  Busy busy(Time now) const;
   std::uint64_t refused() const { return refused_; }
 
  private:
