@@ -140,7 +140,7 @@ def test_consumers_are_busy_no_longer_than_packets_come(capture):
     """What they do with those that wait then is not of that time."""
     work = {"source": "wire", "consumers": 1, "ns_per_packet": 60}
     found = capture("--size", "64", "--frames", "3000", **work)["resources"]
-    assert 0.9 < found["consumer_busy"] == found["consumer_busiest"] <= 1
+    assert 0.8 < found["consumer_busy"] == found["consumer_busiest"] <= 1
 
 
 @pytest.mark.slow
