@@ -18,7 +18,8 @@
 module dynamic_router
   import mesh_pkg::*;
 #(
-    parameter int LinkDepth = 4  // words that each input holds
+    parameter int LinkDepth = 4,  // words that each input holds
+    parameter bit Apart = 1'b0  // `interrupts_i` and `others_i` say what the core's `ready` does, sooner
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -36,7 +37,8 @@ module dynamic_router
     output logic [RouterPorts-1:1][2:0] way_o,
     output logic [RouterPorts-1:0] room_o,  // of the inputs, for a link_out
     output logic interrupt_o,  // a header offered to the core is an interrupt's
-    input logic interrupts_i = 1'b0,  // such a header goes whatever the core's `ready` says
+    input logic interrupts_i = 1'b0,  // the core takes such a header, ...
+    input logic others_i = 1'b0,  // ... and any other word
 
     // Words sent by each output since reset.
     output word_t words_o[RouterPorts]
@@ -96,7 +98,7 @@ module dynamic_router
     `WHILE(valid[i], onwards[i], onward(data[i][10:0], asks[i][N-1:1]))
     assign out[i].valid = out_valid[i];
     assign out[i].data  = out_data[i];
-    assign out_ready[i] = out[i].ready;
+    assign out_ready[i] = Apart && i == int'(Core) ? others_i : out[i].ready;
 
     word_t words_q;
     assign words_o[i] = words_q;

@@ -287,17 +287,19 @@ module tile
   );
   assign deep_in.valid = to[2*Ports].valid && deep;
   assign deep_in.data = to[2*Ports].data;
-  // The router asks of each word by itself whether it is an interrupt's header.
-  assign to[2*Ports].ready = deep ? deep_in.ready : takes_other[0];
+  assign to[2*Ports].ready = deep ? deep_in.ready : to_core[0].ready;
   assign to_core[0].valid = deep ? deep_out.valid : to[2*Ports].valid;
   assign to_core[0].data = deep ? deep_out.data : to[2*Ports].data;
   wire deep_interrupt = deep_header.user == mesh_pkg::Interrupt;
   assign deep_out.ready = deep && (takes_other[0] || (takes_interrupt[0] && deep_interrupt));
   assign to_core[1].valid = to[3*Ports].valid;
   assign to_core[1].data = to[3*Ports].data;
-  assign to[3*Ports].ready = takes_other[1];
+  assign to[3*Ports].ready = to_core[1].ready;
   for (genvar n = 0; n < 2; n++) begin : g_dynamic
-    dynamic_router i_router (
+    // It knows of each word by itself whether it is an interrupt's header, sooner than which of them is offered.
+    dynamic_router #(
+        .Apart(1'b1)
+    ) i_router (
         .clk_i,
         .rst_i,
         .x_i         (x_q),
@@ -310,6 +312,7 @@ module tile
         .room_o      (room[2+n]),
         .interrupt_o (interrupt[n]),
         .interrupts_i(takes_interrupt[n] && !(n == 0 && deep)),
+        .others_i    (n == 0 && deep ? deep_in.ready : takes_other[n]),
         .words_o     (dynamic_words[n])
     );
     net_irq #(
