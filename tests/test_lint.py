@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Style and lint of all sources. `./emery format` mends what the formatters find."""
+"""Style and lint of all sources, and `./emery test` itself. `./emery format` mends what the formatters find."""
 
+import re
 import subprocess
+import sys
 
 import pytest
 
@@ -60,3 +62,9 @@ def test_licence_lines():
 def test_packages_are_listed():
     listed = {ROOT / x for x in formats.package_files()}
     assert listed == {x for x in testing.sources(("*_pkg.sv",)) if x.is_relative_to(ROOT / "rtl")}
+
+
+@pytest.mark.parametrize("words", [["tests/test_nothing.py"], ["tests/test_lint.py::test_nothing"]])
+def test_a_test_that_there_is_not(words):
+    done = subprocess.run([sys.executable, "emery", "test", *words], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 4 and re.search(rf"^ERROR: .*not found: .*{words[0]}$", done.stdout + done.stderr, re.MULTILINE)

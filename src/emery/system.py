@@ -20,11 +20,22 @@ from emery.common import ROOT, UserError, in_checkout, nearest
 from emery.make import cache, programs
 
 SYSTEMS = ROOT / "systems"
-# What a condition of `[[refuse]]` may say of the workload: its kind, options of the run, whether it has captures or a file of
-# routes, how long the longest frame is (bytes with FCS), which options shape generated traffic (their names, or empty), the
-# rate where it is one in bits (else 0) and the highest port that was named (else -1); and whose driver or traffic it is: live
-# (attach.py), or a Linux's (guest/).
-FACTS = tuple("traffic size flows direction pcap routes updates longest shape gbps port live linux".split())
+# What a condition of `[[refuse]]` may say of the workload.
+FACTS = {
+    "traffic": "its kind",
+    "size": "as `--size` has it",
+    "flows": "as `--flows` has it",
+    "direction": "as `--direction` has it",
+    "pcap": "whether it has captures",
+    "routes": "whether there is a file of routes",
+    "updates": "whether routes change under traffic",
+    "longest": "the longest frame, bytes with FCS",
+    "shape": "names of the options that shape generated traffic, or empty",
+    "gbps": "a rate in bits, else 0",
+    "port": "the highest port that is named, else -1",
+    "live": "whether the driver is the user's (attach.py)",
+    "linux": "whether it is a Linux's (guest/)",
+}
 # Python's own are more: 1_0, digits of any script, nan.
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 

@@ -17,6 +17,7 @@ _FORMATTERS = {
     "clang-format": (["clang-format", "-i"], ["--dry-run", "--Werror"], ("*.cpp", "*.hpp", "*.h")),
     "ruff": (["ruff", "format", "--quiet"], ["--check"], ("*.py", "emery")),
 }
+_NO_TESTS = 5  # pytest's status
 _PLACES = ("rtl", "systems", "boards", "bench", "sw", "src", "tests", "emery")
 
 
@@ -146,8 +147,12 @@ def main(arguments: list[str]) -> int:
         return 2
     workers = min(2, os.cpu_count() or 1)
     environment = {"EMERY_SHORT_RUNS": "1", **os.environ}
+    shared = []
     if workers > 1 and not any(x in ("-n", "-p", "--pdb", "-s") for x in arguments):
-        arguments = ["-n", str(workers), "--dist", "worksteal", *arguments]
+        shared = ["-n", str(workers), "--dist", "worksteal"]
         environment["EMERY_JOBS"] = "1"
     command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
-    return subprocess.run([*command, *arguments], cwd=ROOT, env=environment).returncode
+    status = subprocess.run([*command, *shared, *arguments], cwd=ROOT, env=environment).returncode
+    if status == _NO_TESTS and shared:  # workers keep to themselves what there is not
+        status = subprocess.run([*command, "--collect-only", "--quiet", *arguments], cwd=ROOT, env=environment).returncode
+    return status
