@@ -289,6 +289,13 @@ def test_a_narrow_link_costs_counted_drops_and_nothing_else(nic):
     assert result["limit"]["by"].startswith("pcie")
 
 
+def test_what_the_link_carries_is_of_traffic_alone(nic):
+    """One frame received: towards the card go the next descriptors of its ring, and nothing of what sets the card up."""
+    result = nic("--size", "9018", "--direction", "rx", "--frames", "1")
+    used, ns = result["resources"], result["streams"]["rx"]["latency_ns"]["max"]
+    assert used["tlp_payload_down_gbps"] * ns / 8 < 8192 and used["tlp_payload_up_gbps"] * ns / 8 > 9000
+
+
 def test_two_ports_and_two_interfaces(nic, tmp_path):
     result = nic("--pcap", SAMPLE, "--rate", "0.4", "--pcap-out", tmp_path / "out", *SHAPE)
     whole(result)

@@ -42,11 +42,28 @@ void PcieHost::check_open(Findings& findings) const {
   findings.add(endpoint->reads_open() - root.stats().unanswered, "reads of the device unanswered");
 }
 
-void PcieHost::write_busy(JsonWriter& json, const Busy& from, const Busy& to, double seconds) {
-  const auto share = [&](Time time) { return static_cast<double>(time) / 1e12 / seconds; };
-  json.field("pcie_up_busy", share(to.up - from.up))
-      .field("pcie_down_busy", share(to.down - from.down));
-  if (to.rq != 0) json.field("rq_busy", share(to.rq - from.rq));
+PcieHost::Done PcieHost::done() const {
+  const Time now = simulation_.now();
+  const auto step = static_cast<double>(simulation_.period(clock_));
+  return {.at = now,
+          .up = link.up.busy_time(now),
+          .down = link.down.busy_time(now),
+          .rq = static_cast<Time>(endpoint->stats().rq_beats * step),
+          .payload_up = link.up.stats().payload_bytes,
+          .payload_down = link.down.stats().payload_bytes};
+}
+
+void PcieHost::write_busy(JsonWriter& json) const {
+  const auto share = [&](Time time) { return static_cast<double>(time) / 1e12 / seconds(); };
+  json.field("pcie_up_busy", share(to_.up - from_.up))
+      .field("pcie_down_busy", share(to_.down - from_.down));
+  if (to_.rq != 0) json.field("rq_busy", share(to_.rq - from_.rq));
+}
+
+void PcieHost::write_payload(JsonWriter& json) const {
+  const auto gbps = [&](std::uint64_t n) { return 8e-9 * static_cast<double>(n) / seconds(); };
+  json.field("tlp_payload_up_gbps", gbps(to_.payload_up - from_.payload_up))
+      .field("tlp_payload_down_gbps", gbps(to_.payload_down - from_.payload_down));
 }
 
 void PcieHost::write(JsonWriter& json, const std::string& prefix) const {

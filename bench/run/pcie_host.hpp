@@ -3,6 +3,8 @@
 // what the run's result says of them.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -51,15 +53,10 @@ class PcieHost {
     simulation_.add(clock, root);
   }
 
-  /// Time the link, and RQ at the pins, have been busy with packets so far.
-  struct Busy {
-    Time up = 0, down = 0, rq = 0;
-  };
-  Busy busy() const {
-    const auto step = static_cast<double>(simulation_.period(clock_));
-    return {link.up.busy_time(simulation_.now()), link.down.busy_time(simulation_.now()),
-            static_cast<Time>(endpoint->stats().rq_beats * step)};
-  }
+  /// What the link, and RQ at the pins, have done is counted from here ...
+  void count_from_here() { from_ = to_ = done(); }
+  /// ... to here, unless it is said again.
+  void count_to_here() { to_ = done(); }
 
   /// Nothing is under way: all packets, tags and credits are back where they were at the start.
   bool at_rest() const;
@@ -71,8 +68,10 @@ class PcieHost {
   void check_open(Findings& findings) const;
   /// Both.
   void check(Findings& findings) const;
-  /// The shares of a time in which these were busy; of RQ where there is one.
-  static void write_busy(JsonWriter& json, const Busy& from, const Busy& to, double seconds);
+  /// The shares of that time in which they were busy with packets; of RQ where there is one.
+  void write_busy(JsonWriter& json) const;
+  /// Data in packets, of that time.
+  void write_payload(JsonWriter& json) const;
   /// What each part has counted, as fields of the open object; those of the link are named
   /// `prefix`up and `prefix`down.
   void write(JsonWriter& json, const std::string& prefix) const;
@@ -82,8 +81,18 @@ class PcieHost {
   std::unique_ptr<Endpoint> endpoint;
 
  private:
+  struct Done {
+    Time at = 0, up = 0, down = 0, rq = 0;  // the time each has been busy
+    std::uint64_t payload_up = 0, payload_down = 0;
+  };
+  Done done() const;
+  double seconds() const {
+    return static_cast<double>(std::max<Time>(to_.at - from_.at, 1)) / 1e12;
+  }
+
   Simulation& simulation_;
   int clock_ = 0;
+  Done from_, to_;
 };
 
 }  // namespace emery

@@ -58,6 +58,8 @@ class Run : public Component {
   virtual void open() = 0;
   /// After each step, with the simulation at rest.
   virtual void look() {}
+  /// Something has moved: what is reported of the time until the last of it is looked at.
+  virtual void at_move() {}
   /// Everything has been offered.
   virtual bool offered() { return sources_finished(); }
   /// Everything has come out that will; asked after each step once everything has been offered.
@@ -156,7 +158,10 @@ class Run : public Component {
   }
 
   /// Something has moved.
-  void moved() { last_move_ = simulation_.now(); }
+  void moved() {
+    last_move_ = simulation_.now();
+    at_move();
+  }
   /// Time since something moved and nobody was busy any more.
   Time quiet() const {
     const Time busy = std::max(busy_until(), tcp_ ? tcp_->busy_until() : 0);

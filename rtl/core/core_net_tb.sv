@@ -117,7 +117,12 @@ module core_net_check
 
   /// A register to read or to write: often a network.
   function automatic int any_reg();
-    return $urandom_range(2) == 0 ? 26 + $urandom_range(NetCount - 1) : $urandom_range(15);
+    automatic int other = $urandom_range(17);  // x0 to x15, and the two before the networks
+    return $urandom_range(
+        2
+    ) == 0 ? 26 + $urandom_range(
+        NetCount - 1
+    ) : other > 15 ? other + 8 : other;
   endfunction
 
   // ---- Reference

@@ -267,5 +267,6 @@ module rank_ring #(
   end
 
   `ASSERT(TakesWhatIs, pop_i |-> some_o)
+  `ASSERT(Stays, some_o && !pop_i |=> some_o || better_q)
   `ASSERT(PushedWhenReady, push_i |-> ready_o)
 endmodule

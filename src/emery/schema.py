@@ -34,7 +34,9 @@ def result_schema(system) -> dict:
     schema = json.loads(_BASE.read_text())
     resources = {"description": "use of buses, links, memories and cores; counts of the device and the host"}
     for path, entry in described(system).items():
-        _place(resources, path.split("."), {"description": entry["help"], "unit": entry["unit"], "$ref": "#/$defs/value"})
+        ends = {"minimum": 0, "maximum": 1} if entry["unit"] == "share" else {}
+        leaf = {"description": entry["help"], "unit": entry["unit"], "$ref": "#/$defs/value", **ends}
+        _place(resources, path.split("."), leaf)
     schema["properties"]["resources"] = resources
     schema["title"] = f"result of {system.name}"
     return schema

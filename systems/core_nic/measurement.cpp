@@ -17,18 +17,19 @@ Measurement::Snapshot Measurement::snapshot() {
   s.mem_clocks = parts_.simulation.cycles(parts_.clocks.mem);
   s.sent = sent_;
   s.received = received_;
-  s.link = parts_.host.busy();
   return s;
 }
 
 void Measurement::begin() {
   from_ = snapshot();
+  parts_.host.count_from_here();
   parts_.observer.measure(true);
 }
 
 void Measurement::end() {
   parts_.observer.measure(false);
   to_ = snapshot();
+  parts_.host.count_to_here();
 }
 
 void Measurement::write(JsonWriter& json, Time traffic_start) const {
@@ -43,7 +44,7 @@ void Measurement::write(JsonWriter& json, Time traffic_start) const {
       .end_object();
   write_cores(json, seconds);
   write_memories(json, seconds);
-  PcieHost::write_busy(json, from_.link, to_.link, seconds);
+  parts_.host.write_busy(json);
 }
 
 void Measurement::write_cores(JsonWriter& json, double seconds) const {

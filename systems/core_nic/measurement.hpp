@@ -34,7 +34,7 @@ class Measurement {
     Driver& driver;
     Observer& observer;
     const Ddr& ddr;
-    const PcieHost& host;
+    PcieHost& host;
   };
 
   explicit Measurement(const Parts& parts) : parts_(parts) {}
@@ -60,7 +60,6 @@ class Measurement {
     std::uint32_t scratch = 0, imem = 0;
     std::uint64_t ddr_busy = 0, core_clocks = 0, mem_clocks = 0;
     std::uint64_t sent = 0, received = 0;
-    PcieHost::Busy link;
   };
 
   Snapshot snapshot();

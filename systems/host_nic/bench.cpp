@@ -55,6 +55,7 @@ class Bench final : public Run {
                    Time now);
 
   void open() override;
+  void at_move() override { host_.count_to_here(); }
   void look() override;
   void settle(Time reset_at);
   SlotReset::System reset_system();
@@ -92,7 +93,6 @@ class Bench final : public Run {
   unsigned most_queues_;
   SteeredFlows steered_;
   SharedQueues shared_;
-  PcieHost::Busy before_;  // traffic
   Drops drops_;
   DeviceCounts counts_;
 };
@@ -265,7 +265,7 @@ void Bench::open() {
   if (faults_.moves_clock()) records_.clock_moves();
   steered_.steer(driver_, records_, ports_, plans_, simulation_.now());
   shared_.opened(simulation_.now());
-  before_ = host_.busy();
+  host_.count_from_here();
 }
 
 SlotReset::System Bench::reset_system() {
@@ -310,12 +310,8 @@ void Bench::check(Findings& findings) const {
 }
 
 void Bench::report(JsonWriter& json) const {
-  const double seconds =
-      static_cast<double>(std::max<Time>(last_move() - traffic_start(), 1)) / 1e12;
-  const auto gbps = [&](std::uint64_t n) { return 8e-9 * static_cast<double>(n) / seconds; };
-  PcieHost::write_busy(json, before_, host_.busy(), seconds);
-  json.field("tlp_payload_up_gbps", gbps(host_.link.up.stats().payload_bytes))
-      .field("tlp_payload_down_gbps", gbps(host_.link.down.stats().payload_bytes));
+  host_.write_busy(json);
+  host_.write_payload(json);
   host_.write(json, "pcie_");
   json.key("driver");
   driver_.write(json);

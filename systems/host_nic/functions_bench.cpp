@@ -208,7 +208,7 @@ void FunctionsBench::open() {
   }
   addresses_.set_up(functions_[0].driver->core(), functions_[0].driver->rx_queues());
   if (hostile_) hostile_->open();
-  before_ = host_.busy();
+  host_.count_from_here();
 }
 
 // ---- a function-level reset of one that behaves
@@ -324,8 +324,7 @@ void FunctionsBench::check(Findings& findings) const {
 }
 
 void FunctionsBench::report(JsonWriter& json) const {
-  const Time moved = std::max<Time>(last_move() - traffic_start(), 1);
-  PcieHost::write_busy(json, before_, host_.busy(), static_cast<double>(moved) / 1e12);
+  host_.write_busy(json);
   json.array("functions");
   for (unsigned n = 0; n < functions_.size(); ++n) {
     const Function& f = functions_[n];

@@ -62,6 +62,7 @@ class FunctionsBench final : public Run {
   MacStats stats() const;
 
   void open() override;
+  void at_move() override { host_.count_to_here(); }
   void look() override;
   Function& last_that_behaves() { return functions_[functions_.size() - (hostile_ ? 2 : 1)]; }
   void reset_function();
@@ -80,7 +81,6 @@ class FunctionsBench final : public Run {
            slice_ = 0;  // clocks in which the card clears its queues; receive queues of each
   HostMemory memory_;
   PcieHost host_;
-  PcieHost::Busy before_;  // traffic
   Iommu iommu_;
   std::vector<Function> functions_;
   std::unique_ptr<HostileFunction> hostile_;

@@ -69,6 +69,7 @@ class Bench final : public Run {
   void put(Time now);
 
   void open() override;
+  void at_move() override { host_.count_to_here(); }
   bool offered() override;
   bool at_rest() const override { return host_.at_rest(); }
   void account() override;
@@ -94,7 +95,6 @@ class Bench final : public Run {
   bool putting_one_ = false;
   std::uint64_t misnumbered_ = 0;
   std::uint32_t failed_ = 0, amiss_ = 0, foreign_ = 0;
-  PcieHost::Busy before_;
 };
 
 Bench::Bench(const Options& options)
@@ -184,7 +184,7 @@ void Bench::open() {
     if (way_[w].source) set_up(w);
   }
   read32(host_.root, magic);  // the settings are there
-  before_ = host_.busy();
+  host_.count_from_here();
 }
 
 // What the sources gave may still wait in the window, or before the device.
@@ -293,8 +293,7 @@ void Bench::check(Findings& findings) const {
 }
 
 void Bench::report(JsonWriter& json) const {
-  const double seconds = static_cast<double>(last_move() - traffic_start()) / 1e12;
-  PcieHost::write_busy(json, before_, host_.busy(), seconds);
+  host_.write_busy(json);
   host_.write(json, "pcie_");
 }
 
