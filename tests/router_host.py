@@ -4,7 +4,7 @@
 import random
 
 from conftest import read_pcap, write_pcap
-from routers import packet, runner
+from routers import lost, packet, runner
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
@@ -67,14 +67,16 @@ def silent_arp():
     ]
 
 
-def check_arp(out):
-    """The answers to arp_requests()."""
-    assert len(out) == 3
+def check_arp(host):
+    """What is to be answered is, at port 0, and what is not is not. Gives the result of the run."""
+    result, (out, other) = host([*arp_requests(), *silent_arp()])
+    assert other == [] and len(out) == 3 and lost(result) == {"not_ip": 11}
     for frame, asked in zip(out, (HOST, "0.0.0.0", HOST), strict=True):
         assert (frame.src, frame.dst) == (OWN[0], "02:00:00:00:03:07") and len(bytes(frame)) == 60
         said = frame[ARP]
         assert (said.op, said.hwsrc, said.psrc) == (2, OWN[0], ADDRESS[0])
         assert (said.hwdst, said.pdst) == ("02:00:00:00:03:07", asked)
+    return result
 
 
 def ping(port, size):
@@ -121,9 +123,11 @@ def error_frames():
     return [x if isinstance(x, bytes) else bytes(to_router(x)) for x, _ in ERRORS.values()]
 
 
-def check_errors(frames, out):
+def check_errors(host, **options):
     """Each quotes its packet of error_frames() as it came, up to 576 bytes in all, and comes from the address of its port."""
-    found = {}
+    frames, found = error_frames(), {}
+    result, (out, other) = host(frames, **options)
+    assert other == [] and len(out) == len(ERRORS)
     for frame in out:
         well_formed(frame, 0)
         ip = bytes(frame[IP])[: frame[IP].len]
@@ -135,6 +139,7 @@ def check_errors(frames, out):
     wanted = [kind for _, kind in ERRORS.values()]
     assert [found[n][:2] for n in range(len(frames))] == wanted
     assert [found[n][2] for n in range(len(frames)) if wanted[n][0] == 12] == [21, 21]  # where the length stands
+    assert lost(result) == {"ttl": 4, "no_route": 4, "own_address": 7}
 
 
 def silent():
@@ -159,6 +164,14 @@ def silent():
         to_router(IP(src=HOST, dst=ADDRESS[0], len=24, proto=1) / Raw(b"\x08\x00\xf7\xff")),
         to_router(bad_sum),
     ]
+
+
+def check_silence(host):
+    """Nothing comes of silent(), and all of it is counted. Gives the result of the run."""
+    frames = silent()
+    result, out = host(frames)
+    assert out == [[], []] and sum(lost(result).values()) == len(frames)
+    return result
 
 
 def hostile(count):

@@ -63,23 +63,20 @@ class Device final : public SlotInterface {
     if (addr == bar()) later(kInterrupts, [this](Time) { on_vector_(kVector); });
   }
   std::size_t mmio_room() const override { return 64; }
-  std::uint64_t dma_alloc(std::uint64_t, std::uint64_t) override { return 0; }
-  void dma_free(std::uint64_t) override {}
-  std::uint8_t* dma_pointer(std::uint64_t, std::uint64_t) override { return nullptr; }
-  int watch(std::uint64_t, std::uint64_t, WriteHandler) override { return 0; }
   MsixMessage msix_message(unsigned) const override { return {}; }
   void on_vector(VectorHandler handler) override { on_vector_ = std::move(handler); }
   void on_message(MessageHandler) override {}
-  Time now() const override { return simulation_.now(); }
-  bool wait(const std::function<bool()>&, Time) override { return false; }
 
  private:
+  HostMemory& memory() override { return memory_; }
+  Simulation& simulation() const override { return simulation_; }
   std::uint64_t bar() const { return config_[4]; }
   void later(Time delay, Simulation::Callback callback) {
     simulation_.at(simulation_.now() + delay, std::move(callback));
   }
 
   Simulation& simulation_;
+  HostMemory memory_;
   PciDevice device_;
   std::array<std::uint32_t, 64> config_{};
   std::array<std::uint8_t, 64> registers_{};

@@ -48,16 +48,9 @@ class FunctionHost final : public HostInterface {
   }
   std::size_t mmio_room() const override { return root_.mmio_room(); }
   std::uint64_t dma_alloc(std::uint64_t bytes, std::uint64_t align) override {
-    const std::uint64_t addr = root_.dma_alloc(bytes, align);
+    const std::uint64_t addr = HostInterface::dma_alloc(bytes, align);
     iommu_.grant(number_, addr, bytes);
     return addr;
-  }
-  void dma_free(std::uint64_t addr) override { root_.dma_free(addr); }
-  std::uint8_t* dma_pointer(std::uint64_t addr, std::uint64_t bytes) override {
-    return root_.dma_pointer(addr, bytes);
-  }
-  int watch(std::uint64_t addr, std::uint64_t bytes, WriteHandler handler) override {
-    return root_.watch(addr, bytes, std::move(handler));
   }
   MsixMessage msix_message(unsigned vector) const override {
     return root_.msix_message(number_ << 16 | vector);
@@ -65,12 +58,11 @@ class FunctionHost final : public HostInterface {
   void on_vector(VectorHandler handler) override {
     root_.on_function_vector(number_, std::move(handler));
   }
-  Time now() const override { return root_.now(); }
-  bool wait(const std::function<bool()>& done, Time timeout) override {
-    return root_.wait(done, timeout);
-  }
 
  private:
+  HostMemory& memory() override { return root_.memory(); }
+  Simulation& simulation() const override { return root_.simulation(); }
+
   RootComplex& root_;
   Iommu& iommu_;
   unsigned number_;

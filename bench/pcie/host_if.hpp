@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
-#include "bench/sim/time.hpp"
+#include "bench/pcie/host_memory.hpp"
+#include "bench/sim/simulation.hpp"
 
 namespace emery {
 
@@ -37,7 +39,7 @@ class HostInterface {
  public:
   using ReadDone = std::function<void(std::uint64_t value, bool ok)>;
   using VectorHandler = std::function<void(unsigned vector)>;
-  using WriteHandler = std::function<void(std::uint64_t addr, std::uint32_t bytes)>;
+  using WriteHandler = HostMemory::WriteHandler;
 
   virtual ~HostInterface() = default;
 
@@ -61,19 +63,31 @@ class HostInterface {
 
   // ---- memory the device can reach. The CPU uses it by pointer, which takes no time; null when
   // the range is not within one allocation. `handler` is told of the device's writes.
-  virtual std::uint64_t dma_alloc(std::uint64_t bytes, std::uint64_t align = 4096) = 0;
-  virtual void dma_free(std::uint64_t addr) = 0;
-  virtual std::uint8_t* dma_pointer(std::uint64_t addr, std::uint64_t bytes) = 0;
-  virtual int watch(std::uint64_t addr, std::uint64_t bytes, WriteHandler handler) = 0;
+  virtual std::uint64_t dma_alloc(std::uint64_t bytes, std::uint64_t align = HostMemory::kPage) {
+    return memory().alloc(bytes, align);
+  }
+  void dma_free(std::uint64_t addr) { memory().free(addr); }
+  std::uint8_t* dma_pointer(std::uint64_t addr, std::uint64_t bytes) {
+    return memory().pointer(addr, bytes);
+  }
+  int watch(std::uint64_t addr, std::uint64_t bytes, WriteHandler handler) {
+    return memory().watch(addr, bytes, std::move(handler));
+  }
 
   // ---- interrupts
   virtual MsixMessage msix_message(unsigned vector) const = 0;
   virtual void on_vector(VectorHandler handler) = 0;
 
   // ---- time
-  virtual Time now() const = 0;
+  Time now() const { return simulation().now(); }
   // Runs until done() holds; false when `timeout` went by first.
-  virtual bool wait(const std::function<bool()>& done, Time timeout) = 0;
+  bool wait(const std::function<bool()>& done, Time timeout) {
+    return simulation().run_until(done, now() + timeout);
+  }
+
+ protected:
+  virtual HostMemory& memory() = 0;
+  virtual Simulation& simulation() const = 0;
 };
 
 // The same of a whole slot, which is what a guest gets. A function of a device with several is

@@ -33,14 +33,12 @@
 
 #include "bench/pcie/config_space.hpp"
 #include "bench/pcie/host_if.hpp"
-#include "bench/pcie/host_memory.hpp"
 #include "bench/pcie/iommu.hpp"
 #include "bench/pcie/pcie_link.hpp"
 #include "bench/pcie/tlp.hpp"
 #include "bench/sim/options.hpp"
 #include "bench/sim/random.hpp"
 #include "bench/sim/ring.hpp"
-#include "bench/sim/simulation.hpp"
 
 namespace emery {
 
@@ -162,16 +160,8 @@ class RootComplex : public Component, public SlotInterface {
                           ReadDone done) override;
   void mmio_read_async(std::uint64_t addr, unsigned bytes, ReadDone done) override;
   void mmio_write(std::uint64_t addr, const void* from, unsigned bytes) override;
-  std::uint64_t dma_alloc(std::uint64_t bytes, std::uint64_t align) override {
-    return memory_.alloc(bytes, align);
-  }
-  void dma_free(std::uint64_t addr) override { memory_.free(addr); }
-  std::uint8_t* dma_pointer(std::uint64_t addr, std::uint64_t bytes) override {
-    return memory_.pointer(addr, bytes);
-  }
-  int watch(std::uint64_t addr, std::uint64_t bytes, WriteHandler handler) override {
-    return memory_.watch(addr, bytes, std::move(handler));
-  }
+  HostMemory& memory() override { return memory_; }
+  Simulation& simulation() const override { return simulation_; }
   MsixMessage msix_message(unsigned vector) const override {
     return {config_.interrupt_base, vector};
   }
@@ -199,12 +189,8 @@ class RootComplex : public Component, public SlotInterface {
     cpu_request(make_config(write, id, offset, byte_enables, 0, 0), value, write ? 0 : 4,
                 std::move(done));
   }
-  Time now() const override { return simulation_.now(); }
   std::size_t mmio_room() const override {
     return kPostedRoom - std::min(kPostedRoom, posted_.size());
-  }
-  bool wait(const std::function<bool()>& done, Time timeout) override {
-    return simulation_.run_until(done, simulation_.now() + timeout);
   }
 
   // Finds the device, assigns BAR 0, sets payload and request sizes: what a machine has done before
@@ -243,7 +229,6 @@ class RootComplex : public Component, public SlotInterface {
   }
 
   void observe(Observer* observer) { observer_ = observer; }
-  HostMemory& memory() { return memory_; }
   const RootStats& stats() const { return stats_; }
   std::size_t reads_open() const { return reads_.size(); }
   // Tags of the device's reads in use.

@@ -10,17 +10,15 @@
 
 #include "bench/pcie/config_space.hpp"
 #include "bench/pcie/host_if.hpp"
-#include "bench/pcie/host_memory.hpp"
 #include "bench/pcie/root_complex.hpp"
 #include "bench/sim/cpu_port.hpp"
-#include "bench/sim/simulation.hpp"
 
 namespace emery {
 
 class SwitchSlot final : public SlotInterface {
  public:
-  SwitchSlot(Simulation& simulation, CpuPort& cpu, RootComplex& root, unsigned number)
-      : simulation_(simulation), cpu_(cpu), root_(root), number_(number) {}
+  SwitchSlot(CpuPort& cpu, RootComplex& root, unsigned number)
+      : cpu_(cpu), root_(root), number_(number) {}
 
   /// Enumeration has put its registers there.
   void found(std::uint64_t registers, const FunctionConfig& function, std::uint64_t offset) {
@@ -79,25 +77,14 @@ class SwitchSlot final : public SlotInterface {
     }
   }
   std::size_t mmio_room() const override { return 64; }
-  std::uint64_t dma_alloc(std::uint64_t bytes, std::uint64_t align) override {
-    return root_.dma_alloc(bytes, align);
-  }
-  void dma_free(std::uint64_t addr) override { root_.dma_free(addr); }
-  std::uint8_t* dma_pointer(std::uint64_t addr, std::uint64_t bytes) override {
-    return root_.dma_pointer(addr, bytes);
-  }
-  int watch(std::uint64_t addr, std::uint64_t bytes, WriteHandler handler) override {
-    return root_.watch(addr, bytes, std::move(handler));
-  }
   MsixMessage msix_message(unsigned vector) const override { return root_.msix_message(vector); }
   void on_vector(VectorHandler handler) override { root_.on_vector(std::move(handler)); }
   void on_message(MessageHandler handler) override { root_.on_message(std::move(handler)); }
-  Time now() const override { return simulation_.now(); }
-  bool wait(const std::function<bool()>& done, Time timeout) override {
-    return simulation_.run_until(done, simulation_.now() + timeout);
-  }
 
  private:
+  HostMemory& memory() override { return root_.memory(); }
+  Simulation& simulation() const override { return root_.simulation(); }
+
   static constexpr Time kPatience = 10'000 * kMicrosecond;
 
   // The bits of these bytes.
@@ -110,7 +97,6 @@ class SwitchSlot final : public SlotInterface {
     if (!wait(done, kPatience)) throw std::runtime_error("a device behind the switch is silent");
   }
 
-  Simulation& simulation_;
   CpuPort& cpu_;
   RootComplex& root_;
   unsigned number_;

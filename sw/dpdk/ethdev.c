@@ -13,7 +13,6 @@
 #include <rte_kvargs.h>
 #include <rte_malloc.h>
 
-#include "clock.h"
 #include "emnic_errno.h"
 #include "joined.h"
 #include "net_emery.h"
@@ -236,7 +235,7 @@ static int start(struct rte_eth_dev *dev) {
       .tx_ring = tx_slots,
       .rx_ring = rx_slots,
       .coalesce_bytes = joined,
-      .coalesce_clocks = joined ? emnic_core_khz(emery->core) * EMNIC_JOINED_US / 1000 : 0,
+      .coalesce_clocks = joined ? emnic_joined_clocks(emery->core) : 0,
       .max_frame = longest_frame(dev),
       .segments = pieces ? EMERY_SEGMENTS : 1,
       .doorbell_batch = 1,

@@ -120,7 +120,7 @@ class PcieMachine final : public CardMachine<Vdirect_router_pcie> {
   CpuPort& cpu() override { return cpu_; }
   bool slow_path() const override { return host_path_; }
   std::unique_ptr<CardRings> make_rings(unsigned card, const RingConfig& config) override {
-    auto slot = std::make_unique<SwitchSlot>(simulation_, cpu_, *root_, card);
+    auto slot = std::make_unique<SwitchSlot>(cpu_, *root_, card);
     NicFault* const fault = fault_ && card == fault_card_ ? &*fault_ : nullptr;
     return std::make_unique<NicRings>(config, std::move(slot), function_, timeouts_, fault);
   }

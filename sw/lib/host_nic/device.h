@@ -47,34 +47,34 @@ struct restart {
   uint32_t slots, max_frame;  // the new ones
 };
 
-// What each packet needs comes first.
-struct emnic_tx {
+// What transmit and receive queues have alike. What each packet needs comes first.
+struct queue {
   struct emnic* device;
-  uint8_t *ring, *buffers;  // buffers: null when the caller has them, or in streams
+  uint8_t *ring, *buffers;  // buffers: null when the caller has them, or in transmit streams; of a
+                            // receive stream what lies below its ring
   uint64_t ring_bus, buffers_bus;
   uint32_t regs, slots, buffer_bytes, max_frame;
-  uint32_t made, told, sent;  // packets: in the ring, with a doorbell, done
-  uint16_t producer, rung, done, newest;
-  uint32_t gathered;  // bytes without a doorbell
-  uint16_t small;     // doorbells for less than PACKED_GRANULES since the stream was empty
-  uint8_t interface, stopped;
+  uint16_t producer, rung, done;
+  uint8_t interface, stopped, transmit;
   struct restart restart;
-  uint32_t window;
-  int completions;                      // number of its completion queue
+  int completions;                      // number of its completion queue; -1: none
   struct memory own_ring, own_buffers;  // since a restart
 };
 
+struct emnic_tx {
+  uint32_t made, told, sent;  // packets: in the ring, with a doorbell, done
+  uint32_t gathered;          // bytes without a doorbell
+  uint32_t window;
+  uint16_t newest;
+  uint16_t small;  // doorbells for less than PACKED_GRANULES since the stream was empty
+  struct queue q;
+};
+
 struct emnic_rx {
-  struct emnic* device;
-  uint8_t *ring, *buffers;  // buffers of a stream: what lies below its ring
-  uint8_t* headers;         // behind the ring; NULL: none
-  uint64_t ring_bus, buffers_bus, headers_bus;
-  uint32_t regs, slots, buffer_bytes, max_frame;
-  uint16_t producer, rung, done, number;
-  uint8_t interface, stopped;
-  struct restart restart;
-  int completions;  // -1: a stream has none
-  struct memory own_ring, own_buffers;
+  uint8_t* headers;  // behind the ring; NULL: none
+  uint64_t headers_bus;
+  uint16_t number;
+  struct queue q;
 };
 
 struct emnic_cq {
@@ -217,6 +217,13 @@ static inline uint32_t rx_buffer_of(const struct emnic_config* c, uint32_t max_f
   return buffer_of(c->coalesce_bytes > max_frame ? c->coalesce_bytes : max_frame);
 }
 
+static inline int is_stream(const struct queue* q) {
+  return q->transmit ? q->device->config.tx_stream : q->device->config.rx_stream;
+}
+static inline unsigned log_block(const struct queue* q) {
+  return q->transmit ? q->device->log_block : q->device->rx_log_block;
+}
+
 int dma_get(struct emnic* d, size_t bytes, struct memory* out);
 void dma_give(struct emnic* d, struct memory* memory);
 void* own_get(struct emnic* d, size_t bytes);
@@ -227,17 +234,17 @@ void tell_memory(struct emnic* d, enum emnic_memory what, unsigned first, unsign
 // queues.c
 int check_ring(const struct emnic* d, unsigned i, int transmit, unsigned ring, unsigned max_frame);
 int open_queues(struct emnic* d, unsigned i);
-void start_ring(struct emnic* d, uint32_t regs, uint64_t bus, int transmit, uint32_t slots,
-                uint16_t producer);
-// Registers that enable a queue, and those that take it out of use: it keeps its sizes then.
+void queue_state(const struct queue* q, struct emnic_queue_state* out);
+void start_ring(const struct queue* q);
+// Registers that enable a queue, or take it out of use: it keeps its sizes then.
 uint32_t cq_control(unsigned slots, int enable);
-uint32_t queue_control(const struct emnic* d, int transmit, uint32_t slots, int enable);
-void lay_out_stream(struct emnic_rx* q, struct memory memory, size_t offset);
+void write_control(const struct queue* q, int enable);
+void lay_out_stream(struct emnic_rx* rx, struct memory memory, size_t offset);
 size_t stream_stride(uint32_t slots, uint32_t max_frame);
-void fill_ring(struct emnic_rx* q);
+void fill_ring(struct emnic_rx* rx);
 size_t rx_ring_bytes(const struct emnic* d, uint32_t slots);  // with the buffers for headers
-void lay_out_ring(struct emnic_rx* q, uint8_t* at, uint64_t bus, uint32_t slots);
-void put_slot(struct emnic_rx* q, uint32_t slot, uint64_t bus, uint32_t bytes);
+void lay_out_ring(struct emnic_rx* rx, uint8_t* at, uint64_t bus, uint32_t slots);
+void put_slot(struct emnic_rx* rx, uint32_t slot, uint64_t bus, uint32_t bytes);
 
 // counters.c
 int get_tallies(struct emnic* d);

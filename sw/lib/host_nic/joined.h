@@ -4,13 +4,16 @@
 #ifndef EMNIC_JOINED_H
 #define EMNIC_JOINED_H
 
-#include "emnic.h"
+#include "clock.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { EMNIC_JOINED_US = 10 };  // that one waits for the next, where nobody says how long
+// emnic_config.coalesce_clocks where nobody says how long: 10 us.
+static inline unsigned emnic_joined_clocks(struct emnic* device) {
+  return emnic_core_khz(device) / 100;
+}
 
 struct emnic_joined {
   unsigned network, transport, headers;  // where IP and TCP begin, and the payload

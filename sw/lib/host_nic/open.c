@@ -187,12 +187,12 @@ static int check(const struct emnic* d, const struct emnic_config* c) {
 // Everything emnic_start has allocated for a device that will write there no more.
 static void free_queues(struct emnic* d) {
   for (unsigned n = 0; d->tx && n < d->interfaces * d->config.tx_queues; ++n) {
-    dma_give(d, &d->tx[n].own_ring);
-    dma_give(d, &d->tx[n].own_buffers);
+    dma_give(d, &d->tx[n].q.own_ring);
+    dma_give(d, &d->tx[n].q.own_buffers);
   }
   for (unsigned n = 0; d->rx && n < d->interfaces * d->config.rx_queues; ++n) {
-    dma_give(d, &d->rx[n].own_ring);
-    dma_give(d, &d->rx[n].own_buffers);
+    dma_give(d, &d->rx[n].q.own_ring);
+    dma_give(d, &d->rx[n].q.own_buffers);
   }
   for (unsigned i = 0; i < d->interfaces; ++i) {
     struct interface* interface = &d->interface[i];
@@ -307,16 +307,17 @@ int emnic_recover(struct emnic* d) {
 }
 
 // Of a virtual function: whether its queues have finished all that they handed out.
-static int queues_at_rest(struct emnic* d) {
-  for (unsigned n = 0; n < d->interfaces * d->config.tx_queues; ++n) {
-    const uint32_t at = d->tx[n].device ? reg_read(d, d->tx[n].regs + QUEUE_REG(consumer)) : 0;
-    if (at != GONE && at >> 16 != (at & 0xffff)) return 0;
-  }
-  for (unsigned n = 0; n < d->interfaces * d->config.rx_queues; ++n) {
-    const uint32_t at = d->rx[n].device ? reg_read(d, d->rx[n].regs + QUEUE_REG(consumer)) : 0;
-    if (at != GONE && !d->config.rx_stream && at >> 16 != (at & 0xffff)) return 0;
-  }
-  return 1;
+static int queue_at_rest(const struct queue* q) {
+  const uint32_t at = q->device ? reg_read(q->device, q->regs + QUEUE_REG(consumer)) : 0;
+  return at == GONE || at >> 16 == (at & 0xffff) || (!q->transmit && is_stream(q));
+}
+static int queues_at_rest(const struct emnic* d) {
+  int rest = 1;
+  for (unsigned n = 0; rest && d->tx && n < d->interfaces * d->config.tx_queues; ++n)
+    rest = queue_at_rest(&d->tx[n].q);
+  for (unsigned n = 0; rest && d->rx && n < d->interfaces * d->config.rx_queues; ++n)
+    rest = queue_at_rest(&d->rx[n].q);
+  return rest;
 }
 
 // Whether the device holds nothing that it was lent; one that has gone does not.
@@ -342,11 +343,9 @@ static int shut(struct emnic* d) {
   const unsigned tx = d->tx ? d->interfaces * d->config.tx_queues : 0;
   const unsigned rx = d->rx ? d->interfaces * d->config.rx_queues : 0;
   for (unsigned n = 0; n < rx; ++n)
-    if (d->rx[n].device)
-      reg_write(d, d->rx[n].regs + QUEUE_REG(control), queue_control(d, 0, d->rx[n].slots, 0));
+    if (d->rx[n].q.device) write_control(&d->rx[n].q, 0);
   for (unsigned n = 0; n < tx; ++n)
-    if (d->tx[n].device)
-      reg_write(d, d->tx[n].regs + QUEUE_REG(control), queue_control(d, 1, d->tx[n].slots, 0));
+    if (d->tx[n].q.device) write_control(&d->tx[n].q, 0);
   while (!at_rest(d) && ++looks < REST_LOOKS) d->ops.delay_us(d->ops.context, REST_US);
   // No record waits for company any more; the answer to a read comes behind them.
   for (unsigned i = 0; i < d->interfaces && !is_virtual(d); ++i)

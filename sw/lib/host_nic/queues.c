@@ -58,27 +58,21 @@ static void set_up_cq(struct emnic* d, uint32_t regs, uint64_t bus, unsigned slo
   reg_write(d, regs + CQ_REG(control), cq_control(slots, 1));
 }
 
-uint32_t queue_control(const struct emnic* d, int transmit, uint32_t slots, int enable) {
-  return (enable ? DESC_QUEUE_REGS__CONTROL__ENABLE_bm : 0u) |
-         log2_of(slots) << DESC_QUEUE_REGS__CONTROL__LOG_SIZE_bp |
-         (transmit ? d->log_block : d->rx_log_block) << DESC_QUEUE_REGS__CONTROL__LOG_BLOCK_bp;
+void write_control(const struct queue* q, int enable) {
+  reg_write(q->device, q->regs + QUEUE_REG(control),
+            (enable ? DESC_QUEUE_REGS__CONTROL__ENABLE_bm : 0u) |
+                log2_of(q->slots) << DESC_QUEUE_REGS__CONTROL__LOG_SIZE_bp |
+                log_block(q) << DESC_QUEUE_REGS__CONTROL__LOG_BLOCK_bp);
 }
 
-void start_ring(struct emnic* d, uint32_t regs, uint64_t bus, int transmit, uint32_t slots,
-                uint16_t producer) {
-  const int stream = transmit ? d->config.tx_stream : d->config.rx_stream;
-  reg_write(d, regs + QUEUE_REG(base_lo),
-            (uint32_t)bus | (stream ? DESC_QUEUE_REGS__BASE_LO__STREAM_bm : 0u));
-  reg_write(d, regs + QUEUE_REG(base_hi), (uint32_t)(bus >> 32));
+void start_ring(const struct queue* q) {
+  struct emnic* d = q->device;
+  reg_write(d, q->regs + QUEUE_REG(base_lo),
+            (uint32_t)q->ring_bus | (is_stream(q) ? DESC_QUEUE_REGS__BASE_LO__STREAM_bm : 0u));
+  reg_write(d, q->regs + QUEUE_REG(base_hi), (uint32_t)(q->ring_bus >> 32));
   // Before it is enabled: no frame is to find it empty.
-  if (producer != 0) reg_write(d, regs + QUEUE_REG(producer), producer);
-  reg_write(d, regs + QUEUE_REG(control), queue_control(d, transmit, slots, 1));
-}
-
-static void set_up_queue(struct emnic* d, uint32_t regs, uint64_t bus, int transmit, uint32_t slots,
-                         unsigned cq) {
-  reg_write(d, regs + QUEUE_REG(cq), cq);
-  start_ring(d, regs, bus, transmit, slots, 0);
+  if (q->producer != 0) reg_write(d, q->regs + QUEUE_REG(producer), q->producer);
+  write_control(q, 1);
 }
 
 // ---- queues
@@ -147,37 +141,51 @@ static int open_completions(struct emnic* d, unsigned i, int transmit) {
   return 0;
 }
 
+// What a queue has of its own; of buffers, if there are any, the nth part.
+static void lay_out_queue(struct queue* q, struct emnic* d, unsigned i, int transmit, unsigned n,
+                          uint32_t buffer_bytes) {
+  const struct interface* interface = &d->interface[i];
+  const struct emnic_config* c = &d->config;
+  const struct memory* buffers = transmit ? &interface->tx_buffers : &interface->rx_buffers;
+  q->device = d;
+  q->interface = (uint8_t)i;
+  q->transmit = (uint8_t)transmit;
+  q->regs = (transmit ? interface->is.txq : interface->is.rxq) +
+            n * (uint32_t)sizeof(desc_queue_regs__stride20_t);
+  q->slots = transmit ? c->tx_ring : c->rx_ring;
+  q->max_frame = c->max_frame;
+  q->buffer_bytes = buffer_bytes;
+  if (!buffers->at) return;
+  q->buffers = buffers->at + (size_t)n * q->slots * buffer_bytes;
+  q->buffers_bus = buffers->bus + (uint64_t)n * q->slots * buffer_bytes;
+}
+
+// Its completion queue, the nth of the interface's from `first` on; -1: it has none.
+static void set_up_queue(struct queue* q, unsigned first, int n) {
+  q->completions = n < 0 ? -1 : (int)first + n;
+  reg_write(q->device, q->regs + QUEUE_REG(cq), n < 0 ? 0 : (unsigned)n);
+  start_ring(q);
+}
+
 static int open_transmit(struct emnic* d, unsigned i) {
   struct interface* interface = &d->interface[i];
   const struct emnic_config* c = &d->config;
   const uint32_t buffer_bytes =
       buffer_of(c->max_packet > c->max_frame ? c->max_packet : c->max_frame);
-  const int buffers = c->tx_buffers && !c->tx_stream;
   size_t ring_bytes = ((size_t)c->tx_ring << d->log_block) * DESC_BYTES;
   if (ring_bytes < PAGE) ring_bytes = PAGE;
-  const size_t buffers_bytes = (size_t)c->tx_ring * buffer_bytes;
   int status = dma_get(d, c->tx_queues * ring_bytes, &interface->tx_rings);
-  if (status == 0 && buffers)
-    status = dma_get(d, c->tx_queues * buffers_bytes, &interface->tx_buffers);
+  if (status == 0 && c->tx_buffers && !c->tx_stream)
+    status = dma_get(d, (size_t)c->tx_queues * c->tx_ring * buffer_bytes, &interface->tx_buffers);
   if (status == 0) status = open_completions(d, i, 1);
   for (unsigned n = 0; n < c->tx_queues && status == 0; ++n) {
-    struct emnic_tx* q = &d->tx[i * c->tx_queues + n];
-    q->device = d;
-    q->interface = (uint8_t)i;
-    q->regs = interface->is.txq + n * (uint32_t)sizeof(desc_queue_regs__stride20_t);
-    q->window = (uint32_t)(offsetof(host_nic_t, push) + sizeof(((host_nic_t*)0)->push[0]) * i +
-                           sizeof(((host_nic_t*)0)->push[0][0]) * n);
-    q->ring = interface->tx_rings.at + n * ring_bytes;
-    q->ring_bus = interface->tx_rings.bus + n * ring_bytes;
-    if (buffers) {
-      q->buffers = interface->tx_buffers.at + n * buffers_bytes;
-      q->buffers_bus = interface->tx_buffers.bus + n * buffers_bytes;
-    }
-    q->slots = c->tx_ring;
-    q->max_frame = c->max_frame;
-    q->buffer_bytes = buffer_bytes;
-    q->completions = (int)(interface->first_tx_cq + n % interface->tx_cqs);
-    set_up_queue(d, q->regs, q->ring_bus, 1, q->slots, n % interface->tx_cqs);
+    struct emnic_tx* tx = &d->tx[i * c->tx_queues + n];
+    lay_out_queue(&tx->q, d, i, 1, n, buffer_bytes);
+    tx->window = (uint32_t)(offsetof(host_nic_t, push) + sizeof(((host_nic_t*)0)->push[0]) * i +
+                            sizeof(((host_nic_t*)0)->push[0][0]) * n);
+    tx->q.ring = interface->tx_rings.at + n * ring_bytes;
+    tx->q.ring_bus = interface->tx_rings.bus + n * ring_bytes;
+    set_up_queue(&tx->q, interface->first_tx_cq, (int)(n % interface->tx_cqs));
     enable_queue(d, i, n);
   }
   return status;
@@ -189,38 +197,38 @@ static size_t rx_descriptors(const struct emnic* d, uint32_t slots) {
 size_t rx_ring_bytes(const struct emnic* d, uint32_t slots) {
   return rx_descriptors(d, slots) + pages((size_t)slots * d->config.header_bytes);
 }
-void lay_out_ring(struct emnic_rx* q, uint8_t* at, uint64_t bus, uint32_t slots) {
-  q->ring = at;
-  q->ring_bus = bus;
-  q->slots = slots;
-  if (q->device->config.header_bytes == 0) return;
-  q->headers = at + rx_descriptors(q->device, slots);
-  q->headers_bus = bus + rx_descriptors(q->device, slots);
+void lay_out_ring(struct emnic_rx* rx, uint8_t* at, uint64_t bus, uint32_t slots) {
+  rx->q.ring = at;
+  rx->q.ring_bus = bus;
+  rx->q.slots = slots;
+  if (rx->q.device->config.header_bytes == 0) return;
+  rx->headers = at + rx_descriptors(rx->q.device, slots);
+  rx->headers_bus = bus + rx_descriptors(rx->q.device, slots);
 }
 
-void put_slot(struct emnic_rx* q, uint32_t slot, uint64_t bus, uint32_t bytes) {
-  const uint32_t header_bytes = q->device->config.header_bytes;
+void put_slot(struct emnic_rx* rx, uint32_t slot, uint64_t bus, uint32_t bytes) {
+  const uint32_t header_bytes = rx->q.device->config.header_bytes;
   uint64_t words[2] = {0, 0};
-  put_descriptor(q->ring, ((slot + 1) << q->device->rx_log_block) - 1, bus, bytes);
+  put_descriptor(rx->q.ring, ((slot + 1) << rx->q.device->rx_log_block) - 1, bus, bytes);
   if (header_bytes == 0) return;
-  desc_set_addr(words, q->headers_bus + (uint64_t)slot * header_bytes);
+  desc_set_addr(words, rx->headers_bus + (uint64_t)slot * header_bytes);
   desc_set_len(words, header_bytes);
   desc_set_headers(words, 1);
-  __builtin_memcpy(q->ring + (size_t)slot * 2 * DESC_BYTES, words, DESC_BYTES);
+  __builtin_memcpy(rx->q.ring + (size_t)slot * 2 * DESC_BYTES, words, DESC_BYTES);
 }
 
-void fill_ring(struct emnic_rx* q) {
-  for (uint32_t slot = 0; slot < q->slots; ++slot)
-    put_slot(q, slot, q->buffers_bus + (uint64_t)slot * q->buffer_bytes, q->buffer_bytes);
+void fill_ring(struct emnic_rx* rx) {
+  for (uint32_t slot = 0; slot < rx->q.slots; ++slot)
+    put_slot(rx, slot, rx->q.buffers_bus + (uint64_t)slot * rx->q.buffer_bytes, rx->q.buffer_bytes);
 }
 
 // Where in memory the queue's own stream lies.
-void lay_out_stream(struct emnic_rx* q, struct memory memory, size_t offset) {
-  const size_t below = below_stream(q->max_frame);
-  q->buffers = memory.at + offset;
-  q->buffers_bus = memory.bus + offset;
-  q->ring = q->buffers + below;
-  q->ring_bus = q->buffers_bus + below;
+void lay_out_stream(struct emnic_rx* rx, struct memory memory, size_t offset) {
+  const size_t below = below_stream(rx->q.max_frame);
+  rx->q.buffers = memory.at + offset;
+  rx->q.buffers_bus = memory.bus + offset;
+  rx->q.ring = rx->q.buffers + below;
+  rx->q.ring_bus = rx->q.buffers_bus + below;
 }
 
 static int open_receive(struct emnic* d, unsigned i) {
@@ -228,38 +236,26 @@ static int open_receive(struct emnic* d, unsigned i) {
   const struct emnic_config* c = &d->config;
   const int buffers = c->rx_buffers && !c->rx_stream;
   const uint32_t buffer_bytes = rx_buffer_of(c, c->max_frame);
-  const size_t buffers_bytes = (size_t)c->rx_ring * buffer_bytes;
   size_t ring_bytes = rx_ring_bytes(d, c->rx_ring);
   if (c->rx_stream) ring_bytes = stream_stride(c->rx_ring, c->max_frame);
   int status = dma_get(d, c->rx_queues * ring_bytes, &interface->rx_rings);
   if (status == 0 && buffers)
-    status = dma_get(d, c->rx_queues * buffers_bytes, &interface->rx_buffers);
+    status = dma_get(d, (size_t)c->rx_queues * c->rx_ring * buffer_bytes, &interface->rx_buffers);
   interface->first_rx_cq = d->cqs;
   interface->rx_cqs = 0;
   if (status == 0 && !c->rx_stream) status = open_completions(d, i, 0);
   for (unsigned n = 0; n < c->rx_queues && status == 0; ++n) {
-    struct emnic_rx* q = &d->rx[i * c->rx_queues + n];
-    q->device = d;
-    q->interface = (uint8_t)i;
-    q->number = (uint16_t)n;
-    q->regs = interface->is.rxq + n * (uint32_t)sizeof(desc_queue_regs__stride20_t);
-    q->slots = c->rx_ring;
-    q->max_frame = c->max_frame;
-    q->buffer_bytes = buffer_bytes;
-    if (c->rx_stream) {
-      lay_out_stream(q, interface->rx_rings, n * ring_bytes);
-    } else {
-      lay_out_ring(q, interface->rx_rings.at + n * ring_bytes,
+    struct emnic_rx* rx = &d->rx[i * c->rx_queues + n];
+    struct queue* q = &rx->q;
+    lay_out_queue(q, d, i, 0, n, buffer_bytes);
+    rx->number = (uint16_t)n;
+    if (c->rx_stream)
+      lay_out_stream(rx, interface->rx_rings, n * ring_bytes);
+    else
+      lay_out_ring(rx, interface->rx_rings.at + n * ring_bytes,
                    interface->rx_rings.bus + n * ring_bytes, c->rx_ring);
-      if (buffers) {
-        q->buffers = interface->rx_buffers.at + n * buffers_bytes;
-        q->buffers_bus = interface->rx_buffers.bus + n * buffers_bytes;
-        fill_ring(q);
-      }
-    }
-    const unsigned cq = c->rx_stream ? 0 : n % interface->rx_cqs;
-    q->completions = c->rx_stream ? -1 : (int)(interface->first_rx_cq + cq);
-    set_up_queue(d, q->regs, q->ring_bus, 0, q->slots, cq);
+    if (buffers) fill_ring(rx);
+    set_up_queue(q, interface->first_rx_cq, c->rx_stream ? -1 : (int)(n % interface->rx_cqs));
     if (!c->rx_stream && !buffers) continue;
     q->producer = q->rung = (uint16_t)q->slots;
     reg_write(d, q->regs + QUEUE_REG(producer), q->producer);
@@ -309,3 +305,21 @@ struct emnic_eq* emnic_event_queue(struct emnic* d, unsigned n) {
 unsigned emnic_completion_queues(const struct emnic* d) { return d->cqs; }
 unsigned emnic_event_queues(const struct emnic* d) { return d->eqs; }
 unsigned emnic_cq_cpu(const struct emnic_cq* q) { return q->cpu; }
+
+void queue_state(const struct queue* q, struct emnic_queue_state* out) {
+  zero(out, sizeof *out);
+  out->ring_bus = q->ring_bus;
+  out->buffers_bus = q->buffers_bus;
+  out->ring = q->ring;
+  out->buffers = q->buffers;
+  out->completions = q->completions;
+  out->doorbell = q->regs + QUEUE_REG(producer);
+  out->slots = q->slots;
+  out->slot_descriptors = 1u << log_block(q);
+  out->buffer_bytes = q->buffer_bytes;
+  out->producer = q->producer;
+  out->rung = q->rung;
+  out->done = q->done;
+  out->stopped = q->stopped;
+  out->restarting = q->restart.phase != RUNNING;
+}

@@ -16,15 +16,15 @@ uint64_t emnic_foreign(const struct emnic* d) {
   return __atomic_load_n(&d->foreign, __ATOMIC_RELAXED);
 }
 
-static void take_sent(struct emnic_tx* q, const uint64_t words[2], struct emnic_completion* out) {
-  const int stream = q->device->config.tx_stream;
+static void take_sent(struct emnic_tx* tx, const uint64_t words[2], struct emnic_completion* out) {
+  const int stream = tx->q.device->config.tx_stream;
   // Of a stream: where it is done up to, and how many packets that are.
   out->packets = stream ? (unsigned)cpl_hash(words) : 1;
-  store16(&q->done, stream ? (uint16_t)cpl_csum(words) : (uint16_t)(q->done + 1u));
-  __atomic_store_n(&q->sent, q->sent + out->packets, __ATOMIC_RELEASE);
-  out->slot = (uint16_t)((q->done - 1u) & (q->slots - 1));
+  store16(&tx->q.done, stream ? (uint16_t)cpl_csum(words) : (uint16_t)(tx->q.done + 1u));
+  __atomic_store_n(&tx->sent, tx->sent + out->packets, __ATOMIC_RELEASE);
+  out->slot = (uint16_t)((tx->q.done - 1u) & (tx->q.slots - 1));
   out->waiting =
-      __atomic_load_n(&q->made, __ATOMIC_RELAXED) - __atomic_load_n(&q->told, __ATOMIC_RELAXED);
+      __atomic_load_n(&tx->made, __ATOMIC_RELAXED) - __atomic_load_n(&tx->told, __ATOMIC_RELAXED);
 }
 
 static void set_hash(struct emnic_completion* c, uint32_t hash, unsigned flags) {
@@ -34,11 +34,11 @@ static void set_hash(struct emnic_completion* c, uint32_t hash, unsigned flags) 
   c->hash = c->tag ? hash & 0xffff : hash;
 }
 
-static void take_received(struct emnic_rx* q, const uint64_t words[2],
+static void take_received(struct emnic_rx* rx, const uint64_t words[2],
                           struct emnic_completion* out) {
   out->packets = 1;
-  out->slot = (uint16_t)(q->done & (q->slots - 1));
-  out->data = q->buffers ? q->buffers + (size_t)out->slot * q->buffer_bytes : NULL;
+  out->slot = (uint16_t)(rx->q.done & (rx->q.slots - 1));
+  out->data = rx->q.buffers ? rx->q.buffers + (size_t)out->slot * rx->q.buffer_bytes : NULL;
   out->bytes = (unsigned)cpl_len(words);
   out->csum = (uint16_t)cpl_csum(words);
   set_hash(out, (uint32_t)cpl_hash(words), (unsigned)cpl_flags(words));
@@ -48,14 +48,14 @@ static void take_received(struct emnic_rx* q, const uint64_t words[2],
     out->push = out->csum >> 15;
     out->csum = 0;
   }
-  if (q->headers) {
+  if (rx->headers) {
     const uint64_t stamp = out->timestamp;
     const unsigned behind = (unsigned)split_stamp_words(stamp) * 4;
     out->timestamp = split_stamp_ns(stamp);
-    out->headers = q->headers + (size_t)out->slot * q->device->config.header_bytes;
+    out->headers = rx->headers + (size_t)out->slot * rx->q.device->config.header_bytes;
     out->header_bytes = behind ? ETHERNET + behind : 0;
   }
-  ++q->done;
+  ++rx->q.done;
 }
 
 unsigned emnic_take(struct emnic_cq* cq, struct emnic_completion* out, unsigned most) {
@@ -99,94 +99,80 @@ void emnic_taken(struct emnic_cq* q, int arm) {
 
 // ---- receive queues
 
-static uint8_t* record_of(const struct emnic_rx* q, uint16_t granules) {
-  return q->ring + (size_t)(~(uint32_t)granules & (q->slots - 1)) * GranuleBytes;
+static uint8_t* record_of(const struct emnic_rx* rx, uint16_t granules) {
+  return rx->q.ring + (size_t)(~(uint32_t)granules & (rx->q.slots - 1)) * GranuleBytes;
 }
 
-unsigned emnic_take_stream(struct emnic_rx* q, struct emnic_completion* out, unsigned most) {
+unsigned emnic_take_stream(struct emnic_rx* rx, struct emnic_completion* out, unsigned most) {
   unsigned n = 0;
   for (; n < most; ++n) {
-    const uint8_t* at = record_of(q, q->done);
+    const uint8_t* at = record_of(rx, rx->q.done);
     struct emnic_completion* c = &out[n];
     uint64_t words[2];
     // What is offered ends here: the granule behind it is the first of the oldest frame.
-    if (q->done == q->producer) break;
-    load_record(q->device, at, 1, words);
+    if (rx->q.done == rx->q.producer) break;
+    load_record(rx->q.device, at, 1, words);
     if (!stream_cpl_phase(words)) break;
     c->record = at;
-    c->interface = q->interface;
+    c->interface = rx->q.interface;
     c->transmit = 0;
-    c->queue = q->number;
+    c->queue = rx->number;
     c->error = (int)stream_cpl_error(words);
     c->packets = 1;
     c->waiting = c->header_bytes = c->segment_bytes = 0;
     c->push = 0;
     c->headers = NULL;
-    c->slot = (uint16_t)(~(uint32_t)q->done & (q->slots - 1));
+    c->slot = (uint16_t)(~(uint32_t)rx->q.done & (rx->q.slots - 1));
     c->timestamp = stream_cpl_timestamp(words);
     c->bytes = (unsigned)stream_cpl_len(words);
     c->csum = (uint16_t)stream_cpl_csum(words);
     set_hash(c, (uint32_t)stream_cpl_hash(words), (unsigned)stream_cpl_flags(words));
     c->data = at - (c->bytes + 3) / 4 * 4;
-    q->done = (uint16_t)(q->done + stream_granules(c->bytes));
+    rx->q.done = (uint16_t)(rx->q.done + stream_granules(c->bytes));
   }
   return n;
 }
 
-void emnic_release(struct emnic_rx* q, unsigned frames) {
-  if (!q->device->config.rx_stream) {
-    q->producer = (uint16_t)(q->producer + frames);
+void emnic_release(struct emnic_rx* rx, unsigned frames) {
+  if (!rx->q.device->config.rx_stream) {
+    rx->q.producer = (uint16_t)(rx->q.producer + frames);
     return;
   }
   for (; frames != 0; --frames) {
     // The oldest frame that has not been given back begins where what is offered ends.
-    uint8_t* at = record_of(q, q->producer);
+    uint8_t* at = record_of(rx, rx->q.producer);
     uint64_t words[2];
     __builtin_memcpy(words, at, sizeof words);
     const uint32_t taken = stream_granules((uint32_t)stream_cpl_len(words));
     zero(at - (taken - 1) * GranuleBytes, (size_t)taken * GranuleBytes);
-    q->producer = (uint16_t)(q->producer + taken);
+    rx->q.producer = (uint16_t)(rx->q.producer + taken);
   }
 }
 
-int emnic_rx_flush(struct emnic_rx* q) {
-  const struct emnic_config* c = &q->device->config;
-  uint32_t enough = q->slots / 4;
+int emnic_rx_flush(struct emnic_rx* rx) {
+  const struct emnic_config* c = &rx->q.device->config;
+  uint32_t enough = rx->q.slots / 4;
   if (!c->rx_stream && c->refill_batch < enough) enough = c->refill_batch;
-  const uint16_t waiting = (uint16_t)(q->producer - q->rung);
+  const uint16_t waiting = (uint16_t)(rx->q.producer - rx->q.rung);
   if (waiting == 0 || waiting < enough) return 0;
-  q->rung = q->producer;
-  reg_write(q->device, q->regs + QUEUE_REG(producer), q->producer);
+  rx->q.rung = rx->q.producer;
+  reg_write(rx->q.device, rx->q.regs + QUEUE_REG(producer), rx->q.producer);
   return 1;
 }
 
-int emnic_rx_post(struct emnic_rx* q, uint64_t bus, unsigned bytes) {
-  if (q->buffers || q->device->config.rx_stream) return EMNIC_UNSUPPORTED;
+int emnic_rx_post(struct emnic_rx* rx, uint64_t bus, unsigned bytes) {
+  if (rx->q.buffers || rx->q.device->config.rx_stream) return EMNIC_UNSUPPORTED;
   if (bytes == 0 || bytes > 0xffff) return EMNIC_BAD_FRAME;
-  if (q->restart.phase != RUNNING) return EMNIC_STOPPED;
-  if ((uint16_t)(q->producer - q->done) >= q->slots) return EMNIC_FULL;
-  put_slot(q, q->producer & (q->slots - 1), bus, bytes);
-  ++q->producer;
+  if (rx->q.restart.phase != RUNNING) return EMNIC_STOPPED;
+  if ((uint16_t)(rx->q.producer - rx->q.done) >= rx->q.slots) return EMNIC_FULL;
+  put_slot(rx, rx->q.producer & (rx->q.slots - 1), bus, bytes);
+  ++rx->q.producer;
   return 0;
 }
 
-void emnic_rx_state(const struct emnic_rx* q, struct emnic_queue_state* out) {
-  zero(out, sizeof *out);
-  out->ring_bus = q->ring_bus;
-  out->buffers_bus = q->buffers_bus;
-  out->ring = q->ring;
-  out->buffers = q->buffers;
-  out->completions = q->completions;
-  out->doorbell = q->regs + QUEUE_REG(producer);
-  out->slots = q->slots;
-  out->headers = q->headers;
-  out->slot_descriptors = 1u << q->device->rx_log_block;
-  out->buffer_bytes = q->buffer_bytes;
-  out->producer = q->producer;
-  out->rung = q->rung;
-  out->done = q->done;
-  out->stopped = q->stopped;
-  out->restarting = q->restart.phase != RUNNING;
+void emnic_rx_state(const struct emnic_rx* rx, struct emnic_queue_state* out) {
+  queue_state(&rx->q, out);
+  out->headers = rx->headers;
 }
 
 // ---- events
@@ -203,14 +189,14 @@ static void note_event(struct emnic* d, struct emnic_event* e) {
       note_foreign(d);
     }
   } else if (e->kind == EvtTxError) {
-    struct emnic_tx* q = emnic_tx_queue(d, e->interface, e->source);
-    if (q && !q->stopped) {
-      q->stopped = 1;
-      e->stranded = q->made - q->sent;
+    struct emnic_tx* tx = emnic_tx_queue(d, e->interface, e->source);
+    if (tx && !tx->q.stopped) {
+      tx->q.stopped = 1;
+      e->stranded = tx->made - tx->sent;
     }
   } else if (e->kind == EvtRxError) {
-    struct emnic_rx* q = emnic_rx_queue(d, e->interface, e->source);
-    if (q) q->stopped = 1;
+    struct emnic_rx* rx = emnic_rx_queue(d, e->interface, e->source);
+    if (rx) rx->q.stopped = 1;
   }
 }
 

@@ -4,7 +4,6 @@
 #include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
 
-#include "clock.h"
 #include "nic.h"
 
 /* The card's counters have 32 bits, 28 s of the shortest frames; and it may be pulled out. */
@@ -114,7 +113,7 @@ int nic_open(struct net_device *netdev)
 		.tx_ring = nic->tx_ring,
 		.rx_ring = nic->rx_ring,
 		.coalesce_bytes = nic->joins ? NIC_JOINED : 0,
-		.coalesce_clocks = emnic_core_khz(nic->core) * EMNIC_JOINED_US / 1000,
+		.coalesce_clocks = emnic_joined_clocks(nic->core),
 		.max_frame = NIC_FRAME(netdev->mtu),
 		.segments = NIC_SEGMENTS,
 		.doorbell_batch = 1,

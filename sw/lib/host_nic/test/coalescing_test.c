@@ -107,6 +107,8 @@ void test_coalescing(struct emnic_config c) {
   CHECK(start(&c, EMNIC_COALESCE) == 0);
   CHECK(nic.bar->interface[0].port[0].coalesce_bytes == MOST);
   CHECK(nic.bar->interface[0].port[0].coalesce_clocks == 1000);
+  nic.bar->device.core_khz = 250000;
+  CHECK(emnic_joined_clocks(device) == 2500);
   for (unsigned n = 0; n < 100; ++n) receive(n % 3 ? SEGMENT + n : 0, n % 2);
   // Other sizes of frames, and buffers that hold what they do all the same.
   struct emnic_rx* q = emnic_rx_queue(device, 0, 1);

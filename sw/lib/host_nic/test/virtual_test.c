@@ -116,8 +116,20 @@ static void test_filter(struct emnic_config c) {
   fake_power_off(&nic);
 }
 
+static void test_no_memory(const struct emnic_config* c) {
+  int status = EMNIC_NO_MEMORY;
+  for (unsigned fail = 1; status != 0; ++fail) {
+    power_on(EMNIC_VIRTUAL);
+    nic.fail_at = nic.allocations + fail;
+    status = emnic_start(device, c);
+    CHECK(status == (nic.allocations < nic.fail_at ? 0 : EMNIC_NO_MEMORY));
+    fake_close(&nic, device);
+  }
+}
+
 void test_virtual(struct emnic_config c) {
   test_filter(c);
+  test_no_memory(&c);
   c.dma_timeout = c.dma_overtaken = 5000;
   c.tx_burst = 3;
   c.tx_push = EMNIC_PUSH_FRAME;
