@@ -24,7 +24,8 @@ int judge_file(int argc, char** argv, Read read, unsigned shortest = 0) {
     const auto ports = options.get<unsigned>("route_ports");
     const Routes routes = read(options, ports);
     Random random(1);
-    if (options.has("size")) Addresses(routes, ports).pick(0, random);  // frames are made for them
+    if (options.has("size"))  // frames are made for them
+      Addresses(routes, ports, options.get<std::string>("routes")).pick(0, random);
     if (options.has("updates"))
       read_changes(options.get<std::string>("updates"), ports, routes, shortest);
   } catch (const OptionError& error) {
