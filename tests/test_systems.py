@@ -268,7 +268,7 @@ REFUSED = {
         "fib_nodes=1 lpm_nodes=0", "updates_per_s=9 lpm_nodes=0", "updates_per_s=9 slow_path=true",
         "updates_per_s=9 dead_card=1", "updates_per_s=9 bus=pcie", "updates_per_s=9 own_addresses=true",
         "updates_per_s=9 bad_ip_every=9", "updates= updates_per_s=0",
-        "reset_card=1", "bus=pcie reset_card=1 dead_card=2",
+        "reset_card=1", "bus=pcie reset_card=1 dead_card=2", "pcap= high=0.5",
         "bus=pcie fault=lost_completion", "bus=pcie host_path=true fault=null_address dma_timeout_us=20 read_latency_ns=20000",
         "bus=pcie host_path=true dma_timeout_us=20 read_latency_ns=20000",
         "bus=pcie fault=hostile_registers timeout_us=0", "bus=pcie reset_card=1 updates_per_s=9",
@@ -307,7 +307,7 @@ REFUSED = {
         "own_addresses=true version=IV linecards=3", "own_addresses=true timed=true version=V",
         "rewrite_mac=true version=III.d", "updates_per_s=9 version=null", "updates_per_s=9 version=V own_addresses=true",
         "updates_per_s=9 version=V bad_ip_every=9", "updates_per_s=9 version=I linecards=3 full_queue=discard",
-        "updates_per_s=9 version=V pcap=", "updates= updates_per_s=0",
+        "updates_per_s=9 version=V pcap=", "updates= updates_per_s=0", "pcap= pattern=hotspot", "pcap= prefix_length=9",
     ],
 }  # fmt: skip
 
@@ -355,6 +355,7 @@ IDLE = {
         "fault_card=1", "fault_frame=9 bus=pcie fault=hostile_registers",
         "reset_at_us=9", "reset_every_us=9", "reset_us=9", "reset_kind=function",
     ],
+    "tile-router": ["held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9"],
 }  # fmt: skip
 
 
