@@ -93,6 +93,18 @@ def test_lines_of_the_router_itself(unbuilt, capsys, tmp_path):
         assert ":2: not a line like" in refused(("tile-router",), capsys, "--routes", path, "--frames", 4)
 
 
+def test_routes_none_of_which_may_change(unbuilt, capsys, tmp_path):
+    """Tables of tile-router have no place for changes of less than 8 bits; direct-router's tries take any."""
+    path = tmp_path / "routes.txt"
+    path.write_text("0.0.0.0/0 1\n128.0.0.0/7 0\n")
+    changing = ("--routes", path, "--frames", 4, "--set", "updates_per_s=1000")
+    said = refused(("tile-router", "--set", "version=V"), capsys, *changing)
+    assert f"{path}: all routes have less than 8 bits, none of them may change" in said
+    assert BUILDS in refused(("direct-router",), capsys, *changing)
+    path.write_text("0.0.0.0/0 1\n10.0.0.0/8 0\n")
+    assert BUILDS in refused(("tile-router", "--set", "version=V"), capsys, *changing)
+
+
 def test_ports_are_those_of_the_parameters(unbuilt, capsys, tmp_path):
     """A made table too."""
     path = tmp_path / "routes.txt"
