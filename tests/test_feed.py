@@ -33,9 +33,9 @@ def interface(order, link=1, snap=0, options=b""):
     return block(order, 1, struct.pack(order + "HHI", link, 0, snap) + options)
 
 
-def enhanced(order, frame, ticks=0, index=0, length=None):
+def enhanced(order, frame, ticks=0, index=0, length=None, options=b""):
     head = struct.pack(order + "IIIII", index, ticks >> 32, ticks & 0xFFFFFFFF, len(frame), length or len(frame))
-    return block(order, 6, head + frame)
+    return block(order, 6, head + frame + bytes(-len(frame) % 4) + options)
 
 
 def option(order, code, value):
@@ -182,6 +182,11 @@ def test_check_sums_are_not_frames(tmp_path):
     assert found.cut == 1
     data = section("<") + interface("<", options=option("<", 13, b"\x04")) + enhanced("<", FRAMES[0] + b"fcs!")
     assert played(capture.read(str(kept(tmp_path, data, "b.pcap"))))[0] == [FRAMES[0]]
+    for order in "<>":  # the packet itself may say so, whatever its interface does
+        flags = option(order, 1, b"note") + option(order, 2, struct.pack(order + "I", 4 << 5 | 1)) + option(order, 0, b"")
+        for says in (b"", option(order, 13, b"\x02")):
+            data = section(order) + interface(order, options=says) + enhanced(order, FRAMES[0] + b"fcs!", options=flags)
+            assert played(capture.read(str(kept(tmp_path, data, "c.pcap"))))[0] == [FRAMES[0]]
 
 
 NG = section("<") + interface("<")

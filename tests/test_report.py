@@ -143,6 +143,10 @@ def test_what_a_page_cannot_say_is_escaped():
         (["report", "--out", "no/such/folder/x.html"], "no/such/folder"),
         (["report", "hostnic", "--out", "x.html"], "hostnic"),
         (["report", "--out", "x.html", "--from", "nowhere"], "nowhere"),
+        (
+            ["report", SYSTEMS[0].name, "--out", "x.html", "--from", "."],
+            f"--from .: no rows of reproduce in it, of {SYSTEMS[0].name}",
+        ),
         (["report", "--out", "."], "."),
         (["reproduce", SYSTEMS[0].name, "--published", "--seed", "2"], "--seed"),
         (["reproduce", SYSTEMS[0].name, "--published", "--publish"], "--publish"),

@@ -261,13 +261,14 @@ REFUSED = {
     ],
     "direct-router": [
         "config=A bus=pcie", "slow_path=true bus=pcie", "config=F max_cards=2", "cards=9", "dead_card=3",
-        "config=B stalled_card=2", "config=D dead_card=3", "size=1523", "size=9000 mtu=9000 fifo_kb=4",
+        "config=B stalled_card=2", "config=D dead_card=3", "cards=4 bus=pcie reset_card=4", "size=1523",
+        "size=9000 mtu=9000 fifo_kb=4",
         "mtu=9067 oversize_every=9",
         "own_addresses=true bus=pcie", "host_path=true", "rate=1.1G", "pcap=9= cards=9 max_cards=16",
         "fib_nodes=1 lpm_nodes=0", "updates_per_s=9 lpm_nodes=0", "updates_per_s=9 slow_path=true",
         "updates_per_s=9 dead_card=1", "updates_per_s=9 bus=pcie", "updates_per_s=9 own_addresses=true",
         "updates_per_s=9 bad_ip_every=9", "updates= updates_per_s=0",
-        "reset_card=1", "bus=pcie reset_card=1 dead_card=2", "reset_at_us=5",
+        "reset_card=1", "bus=pcie reset_card=1 dead_card=2", "pcap= high=0.5",
         "bus=pcie fault=lost_completion", "bus=pcie host_path=true fault=null_address dma_timeout_us=20 read_latency_ns=20000",
         "bus=pcie host_path=true dma_timeout_us=20 read_latency_ns=20000",
         "bus=pcie fault=hostile_registers timeout_us=0", "bus=pcie reset_card=1 updates_per_s=9",
@@ -306,7 +307,7 @@ REFUSED = {
         "own_addresses=true version=IV linecards=3", "own_addresses=true timed=true version=V",
         "rewrite_mac=true version=III.d", "updates_per_s=9 version=null", "updates_per_s=9 version=V own_addresses=true",
         "updates_per_s=9 version=V bad_ip_every=9", "updates_per_s=9 version=I linecards=3 full_queue=discard",
-        "updates_per_s=9 version=V pcap=", "updates= updates_per_s=0",
+        "updates_per_s=9 version=V pcap=", "updates= updates_per_s=0", "pcap= pattern=hotspot", "pcap= prefix_length=9",
     ],
 }  # fmt: skip
 
@@ -339,6 +340,47 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
         )
         met.add(why)
     assert met == set(refusals)
+
+
+IDLE = {
+    "core-nic": ["fault_frame=9", "reset_kind=function", "reset_us=9"],
+    "direct-router": [
+        "cards=4 config=F", "pattern=uniform config=A", "bus_mhz=133 bus=pcie", "arbiter=flat bus=pcie",
+        "pcie_interface=ptile", "pcie_gen=2", "pcie_lanes=4", "pcie_speed=0.5", "mps=128", "link_latency_ns=99",
+        "credits_ph=9", "credits_pd=99", "credits_nph=9", "switch_latency_ns=9",
+        "cpu_ns=9 bus=pcie", "read_latency_ns=9 bus=pcie", "ring=8 bus=pcie", "tx_batch=8 bus=pcie",
+        "output_round_robin=true bus=pcie",
+        "tx_prefetch=8 bus=pcie host_path=true", "fib_latency_ns=9", "fib_load=bus", "retry_us=9 timeout_us=0",
+        "dead_at_us=9", "stall_at_us=9", "stall_us=9", "stalled_card=1",
+        "dma_timeout_us=99 bus=pcie", "dma_overtaken_us=99 bus=pcie",
+        "fault_card=1", "fault_frame=9 bus=pcie fault=hostile_registers",
+        "reset_at_us=9", "reset_every_us=9", "reset_us=9", "reset_kind=function",
+    ],
+    "host-nic": ["fault_frame=9", "reset_kind=function", "reset_us=9"],
+    "tile-router": ["held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", system.names())
+def test_what_would_do_nothing_is_refused(name):
+    """Each parameter with a condition is met by one of these, which is taken where it is what it is in any case."""
+    target, met = system.load(name), {"host_path"}  # refused with words of its own
+    for settings in IDLE.get(name, []):
+        first, *others = settings.split()
+        idle = first.partition("=")[0]
+        with pytest.raises(UserError, match=f"^{first}.*: {idle} does nothing unless "):
+            target.values([first, *others])
+        default = target.parameters[idle].default
+        target.values([f"{idle}={str(default).lower()}", *others])
+        assert target.effective([first, *others]) == others
+        met.add(idle)
+    assert met - {"host_path"} == {x.name for x in target.parameters.values() if x.idle} - {"host_path"}
+
+
+def test_a_need_of_what_there_is_not(card):
+    append(card / "system.toml", '[parameters.more]\ndefault = 1\nrange = [0, 9]\nhelp = ""\nneeds = "beats > 1"\n')
+    with pytest.raises(UserError, match="parameter more: there is no beats that it needs"):
+        system.load(str(card))
 
 
 # ---------------------------------------------------------------- results

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/route/routes.hpp"
@@ -14,7 +16,9 @@ namespace emery::route {
 
 class Addresses {
  public:
-  Addresses(const Routes& routes, unsigned ports) : trie_(routes), by_port_(ports) {
+  /// `name`: of the file that routes are from.
+  Addresses(const Routes& routes, unsigned ports, std::string name = "routes")
+      : trie_(routes), by_port_(ports), name_(std::move(name)) {
     for (const Route& r : routes) by_port_[r.port].push_back(r);
   }
 
@@ -24,7 +28,7 @@ class Addresses {
     for (unsigned n = 0; n < by_port_.size(); ++n) {
       if (const auto found = one_to(by_port_[(port + n) % by_port_.size()], random)) return *found;
     }
-    throw OptionError("routes: they lead to no address that may be sent to");
+    throw OptionError(name_ + ": its routes lead to no address that may be sent to");
   }
 
  private:
@@ -41,6 +45,7 @@ class Addresses {
 
   RouteTrie trie_;
   std::vector<Routes> by_port_;
+  std::string name_;
 };
 
 }  // namespace emery::route

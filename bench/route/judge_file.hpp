@@ -3,6 +3,7 @@
 // file as its simulator is, and says what is wrong with the routes before a simulator is built.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -24,9 +25,15 @@ int judge_file(int argc, char** argv, Read read, unsigned shortest = 0) {
     const auto ports = options.get<unsigned>("route_ports");
     const Routes routes = read(options, ports);
     Random random(1);
-    if (options.has("size")) Addresses(routes, ports).pick(0, random);  // frames are made for them
-    if (options.has("updates"))
+    if (options.has("size"))  // frames are made for them
+      Addresses(routes, ports, options.get<std::string>("routes")).pick(0, random);
+    if (options.has("updates")) {
       read_changes(options.get<std::string>("updates"), ports, routes, shortest);
+    } else if (options.has("updates_per_s") && options.get<double>("updates_per_s") > 0 &&
+               std::ranges::all_of(routes, [&](const Route& r) { return r.length < shortest; })) {
+      throw OptionError(options.get<std::string>("routes") + ": all routes have less than " +
+                        std::to_string(shortest) + " bits, none of them may change");
+    }
   } catch (const OptionError& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 2;

@@ -208,22 +208,26 @@ class _Interface:
 def _interface(data: bytes, order: str, at: int, end: int) -> _Interface:
     link, _, snap = struct.unpack_from(order + "HHI", data, at + 8)
     found = _Interface(link, snap)
-    option = at + 16
-    while option + 4 <= end:
-        code, size = struct.unpack_from(order + "HH", data, option)
+    for code, value in _options(data, order, at + 16, end):
+        if code == 9 and len(value) == 1:
+            found.resolution = value[0]
+        elif code == 13 and len(value) == 1:
+            found.fcs = value[0]
+        elif code == 14 and len(value) == 8:
+            found.offset_s = struct.unpack(order + "q", value)[0]
+    return found
+
+
+def _options(data: bytes, order: str, at: int, end: int):
+    """(code, value) of the options from there on."""
+    while at + 4 <= end:
+        code, size = struct.unpack_from(order + "HH", data, at)
         if code == 0:
             break
-        if option + 4 + size > end:
-            raise _Damaged(option, "an option is longer than its block")
-        value = data[option + 4 : option + 4 + size]
-        if code == 9 and size == 1:
-            found.resolution = value[0]
-        elif code == 13 and size == 1:
-            found.fcs = value[0]
-        elif code == 14 and size == 8:
-            found.offset_s = struct.unpack(order + "q", value)[0]
-        option += 4 + (size + 3) // 4 * 4
-    return found
+        if at + 4 + size > end:
+            raise _Damaged(at, "an option is longer than its block")
+        yield code, data[at + 4 : at + 4 + size]
+        at += 4 + (size + 3) // 4 * 4
 
 
 def _pcapng(data: bytes):
@@ -271,4 +275,8 @@ def _block_packet(data: bytes, order: str, at: int, end: int, kind: int, interfa
         raise _Damaged(at, "the packet is longer than its block")
     if kept > length:
         raise _Damaged(at, f"{kept} bytes captured of {length}")
-    return start, *_without_fcs(kept, length, come.fcs), None if ticks is None else come.ns(ticks), come.link
+    fcs = come.fcs
+    for code, value in _options(data, order, start + (kept + 3) // 4 * 4, end) if kind != 3 else ():
+        if code == 2 and len(value) == 4:  # flags of the packet, which may say how long its FCS is
+            fcs = struct.unpack(order + "I", value)[0] >> 5 & 15 or fcs
+    return start, *_without_fcs(kept, length, fcs), None if ticks is None else come.ns(ticks), come.link

@@ -57,6 +57,7 @@ class Parameter:
     rtl_scale: int = 1  # the Verilog parameter is this many times the value
     rtl_values: tuple = ()  # what each choice is called in Verilog
     when: dict = field(default_factory=dict)  # bench and top are told only while these parameters have these values
+    needs: str = ""  # a condition over parameters, in Python's words, without which it does nothing
     sets: dict = field(default_factory=dict)  # what each choice makes of others that nobody sets; the bench is told of those
 
     @property
@@ -71,6 +72,13 @@ class Parameter:
         power = ", power of two" if self.power_of_two else ""
         low, high = (str(int(x)) if float(x).is_integer() else f"{x:g}" for x in (self.minimum, self.maximum))
         return f"{low} ... {high}{power}"
+
+    @cached_property
+    def idle(self) -> "Refusal | None":
+        """What refuses it where it does nothing, by `when` and `needs`."""
+        when = [f"{name} == {value!r}" for name, value in self.when.items()]
+        said = " and ".join([*when, f"({self.needs})"] if when and self.needs else when or [self.needs])
+        return Refusal(f"not ({said})", f"{self.name} does nothing unless {said}") if said else None
 
     def parse(self, text: str):
         """The value that `text` says, checked."""
@@ -154,10 +162,15 @@ class Refusal:
     def _code(self):
         return compile(self.when, self.when, "eval")
 
-    def check(self, known: dict):
-        """Refuses these values, if they are all here and the condition holds for them."""
-        if set(self.names) <= known.keys() and eval(self._code, {"__builtins__": {}}, known):
-            said = {x: str(known[x]).lower() if isinstance(known[x], bool) else known[x] for x in self.names}
+    def holds(self, known: dict) -> bool:
+        """Whether all it is about is known, and it is met."""
+        return set(self.names) <= known.keys() and bool(eval(self._code, {"__builtins__": {}}, known))
+
+    def check(self, known: dict, also: tuple[str, ...] = ()):
+        """Refuses these values, if they are all here and the condition holds for them; names of `also` are shown first."""
+        if self.holds(known):
+            names = dict.fromkeys((*also, *self.names))
+            said = {x: str(known[x]).lower() if isinstance(known[x], bool) else known[x] for x in names}
             shown = {name: x for name, x in said.items() if x not in ("false", "")} or said
             raise UserError(f"{', '.join(f'{name}={x}' for name, x in shown.items())}: {self.why}")
 
@@ -215,12 +228,25 @@ class System:
             if name not in self.parameters:
                 raise UserError(f"{self.name} has no parameter {name}{nearest(name, self.parameters)}")
             given[name] = self.parameters[name].parse(text)
+        values = self._all(given)
+        self.refuse(values)
+        for name in given:
+            if values[name] != self.parameters[name].default and (idle := self.parameters[name].idle):
+                idle.check(values, (name,))
+        return values
+
+    def _all(self, given: dict) -> dict:
         values = {x.name: x.default for x in self.parameters.values()}
         for x in self.parameters.values():
             values.update(x.sets.get(given.get(x.name, x.default), {}))
-        values.update(given)
-        self.refuse(values)
-        return values
+        return values | given
+
+    def effective(self, settings: list[str]) -> list[str]:
+        """Of `NAME=VALUE` settings those that do something beside the others."""
+        texts = dict(x.split("=", 1) for x in settings)
+        values = self._all({name: self.parameters[name].parse(text) for name, text in texts.items()})
+        idle = {name for name in texts if (x := self.parameters[name].idle) and x.holds(values)}
+        return [x for x in settings if x.partition("=")[0] not in idle]
 
     def refuse(self, known: dict):
         """Refuses values that do not go together: of parameters, or of these and of what a workload is (`Workload.facts`)."""
@@ -366,6 +392,8 @@ def _parameters(data: dict) -> tuple[dict[str, Parameter], list[dict]]:
                 raise ValueError(f"parameter {x.name}: {choice} is no choice, or sets what is no parameter")
             for name, value in values.items():
                 parameters[name].check(value)
+        if unknown := set(x.idle.names if x.idle else ()) - parameters.keys():
+            raise ValueError(f"parameter {x.name}: there is no {', '.join(sorted(unknown))} that it needs")
     return parameters, refused
 
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <vector>
 
 #include "bench/sim/options.hpp"
 
@@ -96,7 +97,10 @@ class Lines {
              ", and the last takes what no other does";
     }
     rule.cls = *number;
+    std::vector<std::string_view> said;
     for (std::string_view name = word(line); !name.empty(); name = word(line)) {
+      if (std::ranges::find(said, name) != said.end()) return std::string(name) + " is there twice";
+      said.push_back(name);
       const std::string_view value = word(line);
       bool good = !value.empty();
       if (name == "to") {

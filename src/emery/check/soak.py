@@ -3,9 +3,9 @@
 through. Each must account for every frame, give everything back, and have a result that its schema describes.
 
 What is drawn is said by the `[soak]` table of system.toml: `set`, parameters that stay; `options` and `draw`, lists of values
-for options of the run and for parameters. Tables `[[soak.also]]` say the same of other kinds of runs, each with the `share` of
-all runs that are of it; one with `[[soak.also.also]]` is what those have in common: they say what each has besides, share
-and all.
+for options of the run and for parameters; what would do nothing beside the others is left out. Tables `[[soak.also]]` say the
+same of other kinds of runs, each with the `share` of all runs that are of it; one with `[[soak.also.also]]` is what those have
+in common: they say what each has besides, share and all.
 """
 
 import random
@@ -79,7 +79,7 @@ def soak(system, frames: int, seed: int, assertions: bool, say, stay: list[str] 
     source, done = random.Random(seed), Soak()
     while done.offered < frames:
         settings, options = draw(source, system.soak, frames - done.offered)
-        settings = [x for x in settings if x.partition("=")[0] not in given] + list(stay)
+        settings = system.effective([x for x in settings if x.partition("=")[0] not in given] + list(stay))
         line = command(system, settings, options)
         try:
             result = run_system(system, system.values(settings), workload(system, options), assertions=assertions)

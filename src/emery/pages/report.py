@@ -232,6 +232,8 @@ def page(systems: list, folder: str | None) -> str:
     """The whole page."""
     design = structure.read()
     found = {x.name: rows(x, folder) for x in systems}
+    if folder and not any(row["origin"] == "run here" for kept in found.values() for row in kept):
+        raise UserError(f"--from {folder}: no rows of reproduce in it, of {', '.join(found)}")
     style, script, whole = ((_HERE / f"report.{x}").read_text() for x in ("css", "js", "html"))
     return Template(whole).substitute(
         names=", ".join(x.name for x in systems),
