@@ -124,6 +124,13 @@ def test_models_with_the_same_pins_share_the_objects_of_a_bench(own_cache, tmp_p
     assert [len(re.findall("bus_if", (x / "Vpins.cpp").read_text())) for x in made] == [0, 0]
 
 
+def test_a_model_takes_locks_for_messages_only_where_there_are_some(own_cache, tmp_path):
+    for text, around in ((PINS, 0), (PINS.replace("sum[0] = a_i;", "sum[0] = a_i;\n  initial $display(1);"), 2)):
+        (tmp_path / "pins.sv").write_text(text)
+        model = build.verilate(build.Rtl("pins", (str(tmp_path / "pins.sv"),), (), (("N", "1"),)))
+        assert len(re.findall(r"deleteAll|endOfEval", (model / "Vpins.cpp").read_text())) == around
+
+
 def test_two_at_once_make_an_entry_once(own_cache):
     made = []
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -61,6 +62,7 @@ class PartedChip {
           std::make_unique<Vedge_slot>(context_, (name_ + ".slot" + std::to_string(s)).c_str()));
       const Place place = place_of(s);
       slots_[s]->place_i = (place.side + 1) << 8 | place.y << 4 | place.x;
+      beside_.push_back({tiles_[place.y * columns_ + place.x].get(), place.side});
     }
     for (unsigned t = 0; t < tiles_.size(); ++t) {
       const unsigned x = t % columns, y = t / columns;
@@ -109,6 +111,16 @@ class PartedChip {
     Vedge_slot* slot;
     unsigned back;
   };
+
+  // A tile's bits of a side stand four apart, one for each network; a slot's side by side.
+  static constexpr unsigned kOfSide = 0x1111;
+  static unsigned spread(unsigned bits) {
+    return (bits | bits << 3 | bits << 6 | bits << 9) & kOfSide;
+  }
+  static unsigned together(unsigned bits) {
+    bits &= kOfSide;
+    return (bits | bits >> 3 | bits >> 6 | bits >> 9) & 15;
+  }
 
   Place place_of(unsigned slot) const {
     if (slot < columns_) return {kNorth, slot, 0};
@@ -172,14 +184,19 @@ class PartedChip {
     unsigned valid = 0, room = 0, way = 0;
     for (unsigned side = 0; side < 4; ++side) {
       const Beyond& from = beyond_[t][side];
-      for (unsigned n = 0; n < 4; ++n) {
-        const unsigned here = 4 * n + side;
-        const unsigned there = from.tile ? 4 * n + from.back : n;
-        const unsigned has = from.tile ? from.tile->out_valid_o : from.slot->out_valid_o;
-        const unsigned takes = from.tile ? from.tile->in_room_o : from.slot->in_room_o;
-        room |= (takes >> there & 1) << here;
-        if ((has >> there & 1) == 0) continue;
-        valid |= 1u << here;
+      unsigned has, takes;
+      if (from.tile) {
+        has = from.tile->out_valid_o >> from.back & kOfSide;
+        takes = from.tile->in_room_o >> from.back & kOfSide;
+      } else {
+        has = spread(from.slot->out_valid_o);
+        takes = spread(from.slot->in_room_o);
+      }
+      valid |= has << side;
+      room |= takes << side;
+      for (; has != 0; has &= has - 1) {
+        const auto at = static_cast<unsigned>(std::countr_zero(has)), n = at / 4;
+        const unsigned here = at + side, there = from.tile ? at + from.back : n;
         part.in_data_i[here] =
             from.tile ? from.tile->out_data_o[there] : from.slot->out_data_o[there];
         if (n < 2) continue;
@@ -196,15 +213,13 @@ class PartedChip {
     Vedge_slot& part = *slots_[s];
     boot_from_hub(part, tiles_.size() + s);
     part.run_i = hub_->slots_go_o;
-    const Place place = place_of(s);
-    const Vtile& from = *tiles_[place.y * columns_ + place.x];
-    unsigned valid = 0, room = 0;
-    for (unsigned n = 0; n < 4; ++n) {
-      const unsigned there = 4 * n + place.side;
-      room |= (from.in_room_o >> there & 1u) << n;
-      if ((from.out_valid_o >> there & 1) == 0) continue;
-      valid |= 1u << n;
-      part.in_data_i[n] = from.out_data_o[there];
+    const auto [tile, side] = beside_[s];
+    const Vtile& from = *tile;
+    const unsigned valid = together(from.out_valid_o >> side),
+                   room = together(from.in_room_o >> side);
+    for (unsigned has = valid; has != 0; has &= has - 1) {
+      const auto n = static_cast<unsigned>(std::countr_zero(has));
+      part.in_data_i[n] = from.out_data_o[4 * n + side];
     }
     part.in_valid_i = valid;
     part.out_room_i = room;
@@ -249,6 +264,11 @@ class PartedChip {
   std::vector<std::unique_ptr<Vtile>> tiles_;
   std::vector<std::unique_ptr<Vedge_slot>> slots_;
   std::vector<std::array<Beyond, 4>> beyond_;
+  struct Beside {
+    Vtile* tile;
+    unsigned side;  // of it
+  };
+  std::vector<Beside> beside_;
   bool started_ = false;
 };
 

@@ -20,6 +20,7 @@ def finish(directory: Path, top: str, stand_alone: bool):
         (directory / f"V{top}__main.cpp").write_text(_test_main(directory, top))
     else:
         word_runs.join(directory)
+        _evaluate_only(directory, top)
     _batch(directory, stand_alone)
 
 
@@ -84,6 +85,18 @@ def _show_pins_only(directory: Path, top: str):
     lines = [x for x in lines if not ((found := re.match(r"    , (\w+)\{vlSymsp->TOP\.\1\}$", x)) and found[1] in names)]
     lines += [f"CData& V{top}::seen_{x}() {{ return vlSymsp->TOP.__Vtrigprevexpr___TOP__{x}__0; }}" for x in clocks]
     body.write_text("\n".join(lines) + "\n")
+
+
+# What Verilator does around each evaluation: objects of classes are freed, messages of other threads are printed.
+_AROUND = re.compile(r"^    (?:vlSymsp->__Vm_deleter\.deleteAll\(\)|Verilated::endOfEval\(.*\));\n", re.M)
+_MESSAGES = re.compile(r"VL_(?:[FS]?WRITEF|PRINTF|STOP|FINISH)")
+
+
+def _evaluate_only(directory: Path, top: str):
+    """Leaves that out of models without messages (no model has classes): both take locks, for every tile and clock."""
+    if not any(_MESSAGES.search(x.read_text()) for x in directory.glob("*.cpp")):
+        body = directory / f"V{top}.cpp"
+        body.write_text(_AROUND.sub("", body.read_text()))
 
 
 def _types(header: Path) -> set[str]:
