@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -40,8 +39,7 @@ class TableMemory final : public Component {
 
   /// Words that are there from the start.
   void load(std::uint32_t address, std::span<const std::uint32_t> words) {
-    for (std::size_t i = 0; i < words.size(); ++i)
-      pages_.word(address + static_cast<std::uint32_t>(4 * i)) = words[i];
+    pages_.load(address, words);
   }
   /// From an access to its answer.
   unsigned clocks() const { return clocks_; }

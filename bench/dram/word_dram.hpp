@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bench/dram/word_pages.hpp"
@@ -28,9 +29,8 @@ class WordDram final : public Component {
  public:
   WordDram(const WordDramPins& pins, unsigned latency) : pins_(pins), data_(latency, 0) {}
 
-  void load(const std::vector<std::uint32_t>& words, std::uint32_t address = 0) {
-    for (std::size_t i = 0; i < words.size(); ++i)
-      pages_.word(address + static_cast<std::uint32_t>(4 * i)) = words[i];
+  void load(std::span<const std::uint32_t> words, std::uint32_t address = 0) {
+    pages_.load(address, words);
   }
   /// What is there now.
   std::uint32_t word(std::uint32_t address) { return pages_.word(address); }

@@ -2,10 +2,12 @@
 // What a memory of 256 MB in words of 32 bits holds: zeros until something is written.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace emery {
@@ -20,6 +22,15 @@ class WordPages {
     auto& page = pages_[address / (4 * kPageWords)];
     if (!page) page = std::make_unique<Page>();
     return (*page)[address / 4 % kPageWords];
+  }
+  void load(std::uint32_t address, std::span<const std::uint32_t> words) {
+    while (!words.empty()) {
+      const std::size_t room = kPageWords - address / 4 % kPageWords;
+      const auto part = words.first(std::min(room, words.size()));
+      std::copy(part.begin(), part.end(), &word(address));
+      address += static_cast<std::uint32_t>(part.size_bytes());
+      words = words.subspan(part.size());
+    }
   }
 
  private:

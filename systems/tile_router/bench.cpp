@@ -133,7 +133,7 @@ Bench::Bench(const Options& options)
   options.get<std::string>("version");  // the image is made from these
   options.get<unsigned>("linecards");
   options.get<bool>("own_addresses");
-  lay_out(*model_, image_.columns, image_.rows);
+  lay_out(*model_, image_.columns, image_.rows, image_.lines());
   model_.open_waves(waves());
   model_.attach(simulation_);
   simulation_.add(clock_, boot_);

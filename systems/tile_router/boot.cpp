@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "bench/sim/options.hpp"
+#include "mesh_formats.hpp"
 
 namespace emery::tile_router {
 
@@ -74,6 +75,16 @@ BootImage BootImage::read(const std::string& path) {
     throw OptionError(path + ": a boot image with hosts at some of its linecards");
   if (image.linecards.empty()) throw OptionError(path + ": a boot image without linecards");
   return image;
+}
+
+std::set<unsigned> BootImage::lines() const {
+  std::set<unsigned> found;
+  for (unsigned s = 0; s < slots(); ++s) {
+    const std::pair<std::uint32_t, std::uint32_t> kind{slot_address(s, mesh_pkg::SlotKind),
+                                                       mesh_pkg::SlotLinecard};
+    if (std::ranges::find(writes, kind) != writes.end()) found.insert(s);
+  }
+  return found;
 }
 
 unsigned BootImage::pipelines() const {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -60,6 +61,8 @@ struct BootImage {
   static BootImage read(const std::string& path);
 
   unsigned slots() const { return 2 * (columns + rows); }
+  /// The slots that are set to be linecards.
+  std::set<unsigned> lines() const;
   /// How many there are: each has a lookup of its own.
   unsigned pipelines() const;
   /// The router's own, by port.

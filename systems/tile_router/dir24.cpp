@@ -2,14 +2,16 @@
 #include "systems/tile_router/dir24.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstring>
 
 #include "bench/sim/options.hpp"
 
 namespace emery::tile_router {
 
 Dir24::Dir24(const route::Routes& routes, const std::vector<std::uint32_t>& own)
-    : first_(std::size_t{1} << 24, Entry{kNoRoute, 0}) {
+    : values_(kFirst, kNoRoute), lengths_(kFirst, 0) {
   route::Routes own_routes;
   for (const std::uint32_t address : own) own_routes.push_back({address, 32, kOwn});
   // Short prefixes first: a longer one overwrites.
@@ -24,62 +26,62 @@ Dir24::Dir24(const route::Routes& routes, const std::vector<std::uint32_t>& own)
     const std::uint32_t at = route->prefix >> 8;
     const auto port = static_cast<std::uint16_t>(route->port);
     const Entry entry{port, port == kOwn ? kFixed : static_cast<std::uint8_t>(route->length)};
-    if (route->length <= 24) {
-      std::fill_n(first_.begin() + at, std::size_t{1} << (24 - route->length), entry);
-      continue;
-    }
-    if (!(first_[at].value & kLong)) {
-      const std::size_t block = blocks();
-      if (block >= tile_pkg::MostBlocks)
-        throw OptionError(
-            "the routes have prefixes longer than 24 bits in more than 32768 networks of 24 bits");
-      blocks_.resize(blocks_.size() + kBlock, first_[at]);
-      first_[at].value = static_cast<std::uint16_t>(kLong | block);
-    }
-    const std::size_t base =
-        std::size_t{first_[at].value & 0x7fffu} * kBlock + (route->prefix & 255);
-    std::fill_n(blocks_.begin() + static_cast<std::ptrdiff_t>(base),
-                std::size_t{1} << (32 - route->length), entry);
+    if (route->length <= 24)
+      fill(at, std::size_t{1} << (24 - route->length), entry);
+    else
+      fill(block_of(at) + (route->prefix & 255), std::size_t{1} << (32 - route->length), entry);
   }
   for (std::uint32_t net = 0; net < 256; ++net) {
-    if (route::martian(net << 24))
-      std::fill_n(first_.begin() + (net << 16), 1 << 16, Entry{kMartian, kFixed});
+    if (route::martian(net << 24)) fill(net << 16, 1 << 16, {kMartian, kFixed});
   }
 }
 
-template <class T>
-std::vector<std::uint32_t> Dir24::packed(T Entry::* field) const {
-  constexpr std::size_t kEach = sizeof(std::uint32_t) / sizeof(T);
-  std::vector<std::uint32_t> words((first_.size() + blocks_.size()) / kEach);
-  std::size_t i = 0;
-  for (const auto* part : {&first_, &blocks_}) {
-    for (const Entry& entry : *part) {
-      words[i / kEach] |= std::uint32_t{entry.*field} << 8 * sizeof(T) * (i % kEach);
-      ++i;
-    }
+void Dir24::fill(std::size_t at, std::size_t count, Entry entry) {
+  std::fill_n(&values_[at], count, entry.value);
+  std::fill_n(&lengths_[at], count, entry.length);
+}
+
+std::size_t Dir24::block_of(std::size_t at) {
+  if (!(values_[at] & kLong)) {
+    const std::size_t block = blocks();
+    if (block >= tile_pkg::MostBlocks)
+      throw OptionError(
+          "the routes have prefixes longer than 24 bits in more than 32768 networks of 24 bits");
+    values_.resize(values_.size() + kBlock, values_[at]);
+    lengths_.resize(lengths_.size() + kBlock, lengths_[at]);
+    values_[at] = static_cast<std::uint16_t>(kLong | block);
   }
+  return kFirst + (values_[at] & ~kLong & 0xffffu) * kBlock;
+}
+
+namespace {
+template <class T>
+std::vector<std::uint32_t> words_of(const std::vector<T>& entries) {
+  static_assert(std::endian::native == std::endian::little);
+  std::vector<std::uint32_t> words(entries.size() * sizeof(T) / sizeof(std::uint32_t));
+  std::memcpy(words.data(), entries.data(), words.size() * sizeof(std::uint32_t));
   return words;
 }
-std::vector<std::uint32_t> Dir24::image() const { return packed(&Entry::value); }
-std::vector<std::uint32_t> Dir24::lengths() const { return packed(&Entry::length); }
+}  // namespace
+
+std::vector<std::uint32_t> Dir24::image() const { return words_of(values_); }
+std::vector<std::uint32_t> Dir24::lengths() const { return words_of(lengths_); }
 
 std::uint64_t Dir24::differ(const std::function<std::uint32_t(std::uint32_t)>& word) const {
   const auto entry = [&](std::size_t n) {
     return static_cast<std::uint16_t>(word(static_cast<std::uint32_t>(2 * n) & ~3u) >>
                                       16 * (n % 2));
   };
-  constexpr std::size_t kBlocks = tile_pkg::TableBlocks / 2;
   std::uint64_t differ = 0;
-  for (std::size_t n = 0; n < first_.size(); ++n) {
-    const std::uint16_t have = entry(n), want = first_[n].value;
+  for (std::size_t n = 0; n < kFirst; ++n) {
+    const std::uint16_t have = entry(n), want = values_[n];
     if (!((have | want) & kLong)) {
       differ += have != want;
       continue;
     }
     for (std::size_t i = 0; i < kBlock; ++i) {
-      const std::uint16_t here =
-          have & kLong ? entry(kBlocks + (have & ~kLong) * kBlock + i) : have;
-      differ += here != (want & kLong ? blocks_[(want & ~kLong) * kBlock + i].value : want);
+      const std::uint16_t here = have & kLong ? entry(kFirst + (have & ~kLong) * kBlock + i) : have;
+      differ += here != (want & kLong ? values_[kFirst + (want & ~kLong) * kBlock + i] : want);
     }
   }
   return differ;

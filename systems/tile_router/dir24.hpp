@@ -39,20 +39,25 @@ struct Dir24 {
   /// How many entries of another image of such tables lead elsewhere than these, whatever the
   /// numbers of its blocks; `word` gives what is at an address of bytes.
   std::uint64_t differ(const std::function<std::uint32_t(std::uint32_t)>& word) const;
-  std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size() / kBlock); }
+  std::uint32_t blocks() const {
+    return static_cast<std::uint32_t>((values_.size() - kFirst) / kBlock);
+  }
 
  private:
+  static constexpr std::size_t kFirst = tile_pkg::TableBlocks / sizeof(std::uint16_t);
   static constexpr std::size_t kBlock = tile_pkg::BlockEntries;
   struct Entry {
     std::uint16_t value;
     std::uint8_t length;
   };
 
-  /// One field of all entries, as many to a word as there is room.
-  template <class T>
-  std::vector<std::uint32_t> packed(T Entry::* field) const;
+  void fill(std::size_t at, std::size_t count, Entry entry);
+  /// Where the block of the first entry `at` begins; one is made where there is none.
+  std::size_t block_of(std::size_t at);
 
-  std::vector<Entry> first_, blocks_;
+  // Of all entries: the first ones, then the blocks.
+  std::vector<std::uint16_t> values_;
+  std::vector<std::uint8_t> lengths_;
 };
 
 }  // namespace emery::tile_router

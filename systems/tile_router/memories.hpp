@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/dram/word_dram.hpp"
 #include "bench/route/routes.hpp"
@@ -25,15 +27,16 @@ class Memories {
   /// Those that hold the routing table are loaded with it. `latency` is in clocks.
   Memories(Chip& chip, const BootImage& image, const route::Routes& routes, unsigned latency) {
     std::optional<Dir24> tables;
-    if (image.version != "null") tables.emplace(routes, image.addresses());
+    std::vector<std::uint32_t> entries;
+    if (image.version != "null") entries = tables.emplace(routes, image.addresses()).image();
     for (const auto& [slot, use] : image.memories) {
       Memory& memory = memories_[slot];
       memory.holds = use;
       memory.dram = std::make_unique<WordDram>(pins(chip, slot), latency);
-      if (tables && use.starts_with("table")) memory.dram->load(tables->image());
+      if (use.starts_with("table")) memory.dram->load(entries);
       if (tables && use == "table_lengths") {
         memory.dram->load(tables->lengths(), tile_pkg::TableLengths);
-        memory.dram->load({tables->blocks()}, tile_pkg::TableUsed);
+        memory.dram->load(std::array{tables->blocks()}, tile_pkg::TableUsed);
       }
     }
   }

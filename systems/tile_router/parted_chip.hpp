@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grid put together from its modules, each compiled once: what tile_router.sv is, pin for pin
-// and clock for clock. Its size is said (`lay_out`) before its first clock; the hub's model has it,
-// too.
+// and clock for clock. Its size is said (`lay_out`) before its first clock (the hub's model has it,
+// too), and which slots are linecards: there are two models of a slot, each with what the other
+// leaves out.
 //
 // Nothing combinational leads through a tile, a slot or the hub of the boot port (link_out.sv says
 // why), so all of them can be evaluated once a clock, in any order, on what the others showed
@@ -13,12 +14,15 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "Vboot_hub.h"
-#include "Vedge_slot.h"
+#include "Vline_slot.h"
+#include "Vmemory_slot.h"
 #include "Vtile.h"
 #include "bench/sim/verilated_model.hpp"
 
@@ -47,7 +51,8 @@ class PartedChip {
         name_(name),
         hub_(std::make_unique<Vboot_hub>(context, (name + ".hub").c_str())) {}
 
-  void lay_out(unsigned columns, unsigned rows) {
+  /// `lines`: the slots that are set to be linecards.
+  void lay_out(unsigned columns, unsigned rows, const std::set<unsigned>& lines) {
     columns_ = columns;
     rows_ = rows;
     for (unsigned t = 0; t < columns * rows; ++t) {
@@ -58,10 +63,15 @@ class PartedChip {
       tiles_[t]->number_i = t;
     }
     for (unsigned s = 0; s < 2 * (columns + rows); ++s) {
-      slots_.push_back(
-          std::make_unique<Vedge_slot>(context_, (name_ + ".slot" + std::to_string(s)).c_str()));
+      const std::string name = name_ + ".slot" + std::to_string(s);
+      if (lines.contains(s))
+        slots_.emplace_back(std::make_unique<Vline_slot>(context_, name.c_str()));
+      else
+        slots_.emplace_back(std::make_unique<Vmemory_slot>(context_, name.c_str()));
       const Place place = place_of(s);
-      slots_[s]->place_i = (place.side + 1) << 8 | place.y << 4 | place.x;
+      at_slot(s, [place](auto& part) {
+        part.place_i = (place.side + 1) << 8 | place.y << 4 | place.x;
+      });
       beside_.push_back({tiles_[place.y * columns_ + place.x].get(), place.side});
     }
     for (unsigned t = 0; t < tiles_.size(); ++t) {
@@ -82,7 +92,8 @@ class PartedChip {
     if (!clk_i) return;
     gather_hub();
     for (unsigned t = 0; t < tiles_.size(); ++t) gather_tile(t);
-    for (unsigned s = 0; s < slots_.size(); ++s) gather_slot(s);
+    for (unsigned s = 0; s < slots_.size(); ++s)
+      at_slot(s, [this, s](auto& part) { gather_slot(s, part); });
     each([this](auto& part) {
       part.rst_i = rst_i;
 #ifdef EMERY_ASSERTIONS
@@ -105,10 +116,15 @@ class PartedChip {
   struct Place {
     unsigned side, x, y;
   };
+  // A slot's pins towards its tile.
+  struct Link {
+    const CData *valid, *room, *way;
+    const IData* data;
+  };
   // What is beyond a side of a tile: a slot, or a tile and the side of it that is towards us.
   struct Beyond {
     Vtile* tile;
-    Vedge_slot* slot;
+    Link slot;
     unsigned back;
   };
 
@@ -128,14 +144,24 @@ class PartedChip {
     if (slot < 2 * columns_ + rows_) return {kSouth, slot - columns_ - rows_, rows_ - 1};
     return {kWest, 0, slot - 2 * columns_ - rows_};
   }
-  Beyond tile(unsigned number, unsigned back) { return {tiles_[number].get(), nullptr, back}; }
-  Beyond slot(unsigned number) { return {nullptr, slots_[number].get(), 0}; }
+  Beyond tile(unsigned number, unsigned back) { return {tiles_[number].get(), {}, back}; }
+  Beyond slot(unsigned number) {
+    Link link{};
+    at_slot(number, [&link](auto& part) {
+      link = {&part.out_valid_o, &part.in_room_o, &part.out_way_o, &part.out_data_o[0]};
+    });
+    return {nullptr, link, 0};
+  }
+  template <class F>
+  void at_slot(unsigned number, F f) {
+    std::visit([&f](auto& part) { f(*part); }, slots_[number]);
+  }
 
   template <class F>
   void each(F f) {
     f(*hub_);
     for (auto& part : tiles_) f(*part);
-    for (auto& part : slots_) f(*part);
+    for (unsigned s = 0; s < slots_.size(); ++s) at_slot(s, f);
   }
 
   // A bit of a port of the hub for each unit: up to 64 are a number, more are words.
@@ -174,7 +200,8 @@ class PartedChip {
       hub_->unit_rdata_i[unit] = part.boot_rdata_o;
     };
     for (unsigned t = 0; t < tiles_.size(); ++t) answer(*tiles_[t], t);
-    for (unsigned s = 0; s < slots_.size(); ++s) answer(*slots_[s], tiles_.size() + s);
+    for (unsigned s = 0; s < slots_.size(); ++s)
+      at_slot(s, [&](const auto& part) { answer(part, tiles_.size() + s); });
   }
 
   void gather_tile(unsigned t) {
@@ -189,18 +216,17 @@ class PartedChip {
         has = from.tile->out_valid_o >> from.back & kOfSide;
         takes = from.tile->in_room_o >> from.back & kOfSide;
       } else {
-        has = spread(from.slot->out_valid_o);
-        takes = spread(from.slot->in_room_o);
+        has = spread(*from.slot.valid);
+        takes = spread(*from.slot.room);
       }
       valid |= has << side;
       room |= takes << side;
       for (; has != 0; has &= has - 1) {
         const auto at = static_cast<unsigned>(std::countr_zero(has)), n = at / 4;
         const unsigned here = at + side, there = from.tile ? at + from.back : n;
-        part.in_data_i[here] =
-            from.tile ? from.tile->out_data_o[there] : from.slot->out_data_o[there];
+        part.in_data_i[here] = from.tile ? from.tile->out_data_o[there] : from.slot.data[there];
         if (n < 2) continue;
-        const unsigned ways = from.tile ? from.tile->out_way_o : from.slot->out_way_o;
+        const unsigned ways = from.tile ? from.tile->out_way_o : *from.slot.way;
         way |= (ways >> 3 * (there - (from.tile ? 8 : 2)) & 7) << 3 * (here - 8);
       }
     }
@@ -209,8 +235,8 @@ class PartedChip {
     part.out_room_i = room;
   }
 
-  void gather_slot(unsigned s) {
-    Vedge_slot& part = *slots_[s];
+  template <class Slot>
+  void gather_slot(unsigned s, Slot& part) {
     boot_from_hub(part, tiles_.size() + s);
     part.run_i = hub_->slots_go_o;
     const auto [tile, side] = beside_[s];
@@ -240,21 +266,23 @@ class PartedChip {
       use_o[t] = tiles_[t]->use_o;
       trap_o[t] = tiles_[t]->trap_o;
     }
-    for (unsigned s = 0; s < slots_.size(); ++s) {
-      const Vedge_slot& part = *slots_[s];
-      dram_rd_valid_o[s] = part.dram_rd_valid_o;
-      dram_rd_addr_o[s] = part.dram_rd_addr_o;
-      dram_wr_valid_o[s] = part.dram_wr_valid_o;
-      dram_wr_addr_o[s] = part.dram_wr_addr_o;
-      dram_wr_data_o[s] = part.dram_wr_data_o;
-      dram_wr_be_o[s] = part.dram_wr_be_o;
-      wire_in_ready_o[s] = part.wire_in_ready_o;
-      wire_out_valid_o[s] = part.wire_out_valid_o;
-      wire_out_data_o[s] = part.wire_out_data_o;
-      wire_out_sop_o[s] = part.wire_out_sop_o;
-      wire_out_eop_o[s] = part.wire_out_eop_o;
-      wire_out_bytes_o[s] = part.wire_out_bytes_o;
-    }
+    for (unsigned s = 0; s < slots_.size(); ++s)
+      at_slot(s, [this, s](const auto& part) { show_slot(s, part); });
+  }
+  template <class Slot>
+  void show_slot(unsigned s, const Slot& part) {
+    dram_rd_valid_o[s] = part.dram_rd_valid_o;
+    dram_rd_addr_o[s] = part.dram_rd_addr_o;
+    dram_wr_valid_o[s] = part.dram_wr_valid_o;
+    dram_wr_addr_o[s] = part.dram_wr_addr_o;
+    dram_wr_data_o[s] = part.dram_wr_data_o;
+    dram_wr_be_o[s] = part.dram_wr_be_o;
+    wire_in_ready_o[s] = part.wire_in_ready_o;
+    wire_out_valid_o[s] = part.wire_out_valid_o;
+    wire_out_data_o[s] = part.wire_out_data_o;
+    wire_out_sop_o[s] = part.wire_out_sop_o;
+    wire_out_eop_o[s] = part.wire_out_eop_o;
+    wire_out_bytes_o[s] = part.wire_out_bytes_o;
   }
 
   VerilatedContext* context_;
@@ -262,7 +290,7 @@ class PartedChip {
   unsigned columns_ = 0, rows_ = 0;
   std::unique_ptr<Vboot_hub> hub_;
   std::vector<std::unique_ptr<Vtile>> tiles_;
-  std::vector<std::unique_ptr<Vedge_slot>> slots_;
+  std::vector<std::variant<std::unique_ptr<Vmemory_slot>, std::unique_ptr<Vline_slot>>> slots_;
   std::vector<std::array<Beyond, 4>> beyond_;
   struct Beside {
     Vtile* tile;

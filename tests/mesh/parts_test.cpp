@@ -27,7 +27,7 @@ using Parts = emery::tile_router::PartedChip;
 class Both {
  public:
   Both() : whole_(&context_, "whole"), parts_(&context_, "parts") {
-    parts_.lay_out(2, 2);
+    parts_.lay_out(2, 2, {6});
     whole_.clk_i = 0;
     each([](auto& chip) {
       chip.rst_i = 1;

@@ -49,14 +49,22 @@ class Rtl:
     stand_alone: bool = False  # a test bench: it has delays, and its main program is verilated.TEST_MAIN
     hot: tuple[str, ...] = field(default_factory=_hot)
     coverage: bool = False  # counts lines, branches and toggling bits
+    name: str = ""  # of the model, where it is not that of its top: one of several with other parameters
+
+    @property
+    def model(self) -> str:
+        """The name of the model: its class is V with it."""
+        return self.name or self.top
 
     def arguments(self) -> list[str]:
         """The command line for Verilator, without the output directory."""
-        words = ["--cc", "--top-module", self.top, "--prefix", f"V{self.top}", "-O3", "--timescale", "1ns/1ps"]
+        words = ["--cc", "--top-module", self.top, "--prefix", f"V{self.model}", "-O3", "--timescale", "1ns/1ps"]
         words += ["--output-split", "8000", "--output-split-cfuncs", "500", "-Wno-lint", "-Wno-style", "-Wno-SYMRSVDWORD"]
         # What a block test's registers hold before their reset is chosen when it runs: +verilator+rand+reset+2, random bits.
         unknown = "unique" if self.stand_alone else "fast"
         words += ["-x-assign", unknown, "--x-initial", unknown]
+        # A process split by what it assigns asks the condition around all of it (`WORTH) once for each.
+        words += [] if self.stand_alone else ["-fno-split"]
         # A test bench's loops written out are up to 40 times the code, for runs of a second.
         words += ["--timing", "--unroll-count", "8", *_BENCH] if self.stand_alone else ["--no-timing"]
         words += ["--assert" if self.assertions else "--no-assert"]
@@ -111,7 +119,7 @@ def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:
             progress.say("verilating")
         words = [*rtl.arguments(), _LAZY, "--Mdir", str(out)]
         (out / "verilator.log").write_text(toolchain.run_verilator(words))
-        verilated.finish(out, rtl.top, rtl.stand_alone)
+        verilated.finish(out, rtl.model, rtl.stand_alone)
 
     waiting = (lambda: progress.say("another process is building the same model")) if progress else None
     return cache.entry("verilated", rtl_digest(rtl), make, waiting)
@@ -297,10 +305,12 @@ def part_rtls(system, values: dict, whole: Rtl) -> list[Rtl]:
     """How to verilate the modules that a bench puts together itself: each once, however many there are of it."""
     given = dict(whole.parameters)
     files = package_files()
-    return [
-        replace(whole, top=x["top"], files=(*files, x["file"]), parameters=tuple((y, given[y]) for y in x["parameters"]))
-        for x in system.parts_with(values)
-    ]
+    found = []
+    for x in system.parts_with(values):
+        parameters = {y: given[y] for y in x["parameters"]} | x.get("set", {})
+        part = replace(whole, top=x["top"], files=(*files, x["file"]), parameters=tuple(parameters.items()))
+        found.append(replace(part, name=x.get("name", "")))
+    return found
 
 
 def bench_units(system, rtl: Rtl, models: list[Path], defines: tuple[str, ...] = ()) -> list[Unit]:
