@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Divider of the core: quotient or remainder of two words, signed or not, one bit a clock.
 ///
-/// `start_i` with the operands begins, from then on 33 clocks pass until `done_o`; the result stands in that clock and until
-/// the next start. Nothing may start while another is under way, but `abort_i` ends whatever is. By zero and overflow as the
+/// `start_i` with the operands begins, from then on 33 clocks pass until `done_o`, which stands with the result until the next
+/// start. Nothing may start while another is under way, but `abort_i` ends whatever is. By zero and overflow as the
 /// RISC-V manual has them.
 module core_div (
     input  logic        clk_i,
@@ -21,12 +22,14 @@ module core_div (
   logic [31:0] rest_q, quotient_q, divisor_q;
 
   // The quotient moves into the register that the dividend moves out of.
-  wire [32:0] shifted = {rest_q, quotient_q[31]};
-  wire [32:0] less = shifted - {1'b0, divisor_q};
+  logic [32:0] shifted, less;
+  logic a_negative, b_negative;
+  `WHILE(busy_q, shifted, {rest_q, quotient_q[31]})
+  `WHILE(busy_q, less, shifted - {1'b0, divisor_q})
   wire fits = !less[32];
 
-  wire a_negative = signed_i && a_i[31];
-  wire b_negative = signed_i && b_i[31];
+  `WHILE(start_i, a_negative, signed_i && a_i[31])
+  `WHILE(start_i, b_negative, signed_i && b_i[31])
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
@@ -42,14 +45,13 @@ module core_div (
       rest_q <= fits ? less[31:0] : shifted[31:0];
       quotient_q <= {quotient_q[30:0], fits};
     end
-    done_o <= busy_q && left_q == 0;
+    if (busy_q && left_q == 0) done_o <= 1'b1;
     busy_q <= start_i || (busy_q && left_q != 0);
-    if (rst_i || abort_i) begin
-      busy_q <= 1'b0;
-      done_o <= 1'b0;
-    end
+    if (rst_i || abort_i) busy_q <= 1'b0;
+    if (rst_i || abort_i || start_i) done_o <= 1'b0;
   end
 
-  wire [31:0] magnitude = remainder_q ? rest_q : quotient_q;
-  assign result_o = negative_q ? -magnitude : magnitude;
+  logic [31:0] magnitude;
+  `WHILE(done_o, magnitude, remainder_q ? rest_q : quotient_q)
+  `WHILE(done_o, result_o, negative_q ? -magnitude : magnitude)
 endmodule

@@ -444,6 +444,21 @@ module core_tb
     cost("wait, while woken", '{Wfi, Wfi}, 2);
     cost("loop", '{i_type(3, 0, 0, 5), i_type(-1, 5, 0, 5), b_type(-4, 0, 5, 1)}, 9);
 
+    // A division that is through before the load in front of it.
+    prologue();
+    program_.push_back(i_type(100, 0, 0, 5));
+    program_.push_back(i_type(7, 0, 0, 6));
+    program_.push_back(lw(0, Base, 8));
+    program_.push_back(r_type(1, 6, 5, 4, 9));
+    program_.push_back(Ebreak);
+    wait_percent = 100;
+    start();
+    repeat (200) @(posedge clk);
+    `CHECK(trap == NoTrap, "nothing answers the load yet")
+    wait_percent = 0;
+    repeat (60) @(posedge clk);
+    `CHECK(trap == TrapBreak && rig.dut.regs[9] == 14, "a quotient that waited for a load")
+
     wait_percent = 30;
     repeat (4) begin
       automatic word_t away = b_type(8, 0, 0, 0);
