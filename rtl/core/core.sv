@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// RV32IM processor with atomics, `set` and `update`: single issue, in order, five stages (core_decode lists the instructions).
 ///
 /// IF: the cache's answer; jal and branches are followed at once as predicted: backward ones taken, others not, unless
@@ -154,6 +155,7 @@ module core
   wire if_valid = fetching_q && fetch_valid_i && !late;
   assign if_goes = {2{held_q.valid || if_valid}} & ({2{!id_q.valid}} | id_goes);
   wire if_go = if_goes[port_through];
+  wire word_valid = held_q.valid || if_valid;
   logic if_taken;
   logic [31:0] if_offset;
   logic [1:0] if_wrong;
@@ -170,23 +172,25 @@ module core
   assign fetch_early_o = held_q.valid || !fetching_q;
   assign fetch_addr_o = mispredicted ? redirect_pc : fetching_q ? if_next : ResetPc;
   always_comb begin
-    word = '{
-        valid: if_valid,
-        use_: StallFetch,
-        pc: pc_q,
-        insn: fetch_data_i,
-        taken: if_taken,
-        wrong: if_wrong,
-        error: fetch_error_i
-    };
-    if (held_q.valid) word = held_q;
+    if (`WORTH(word_valid)) begin
+      word = '{
+          valid: if_valid,
+          use_: StallFetch,
+          pc: pc_q,
+          insn: fetch_data_i,
+          taken: if_taken,
+          wrong: if_wrong,
+          error: fetch_error_i
+      };
+      if (held_q.valid) word = held_q;
+    end
   end
 
   always_ff @(posedge clk_i) begin
     if (fetch_en_o) pc_q <= fetch_addr_o;
     fetching_q <= !stop && !rst_i;
-    if (!held_q.valid) held_q <= word;
-    held_q.valid <= word.valid && !if_go && !redirect && !stop && !rst_i;
+    if (!held_q.valid && `WORTH(word_valid)) held_q <= word;
+    held_q.valid <= word_valid && !if_go && !redirect && !stop && !rst_i;
     if (if_go) begin
       id_q.pc <= word.pc;
       id_q.insn <= word.insn;
@@ -267,11 +271,6 @@ module core
     for (int r = 0; r < 2; r++) begin
       of_ex[r]  = ex_q.valid && ex_q.op.rd != 0 && ex_q.op.rd == rs_addr[r];
       of_mem[r] = mem_q.valid && mem_q.rd != 0 && mem_q.rd == rs_addr[r];
-      early[r]  = regs[rs_addr[r]];
-      if (wb_q.valid && wb_q.rd != 0 && wb_q.rd == rs_addr[r]) early[r] = wb_q.result;
-      for (int n = 0; Networks && n < NetCount; n++)
-      if (rs_addr[r] == FirstNet + 5'(n)) early[r] = net_word[n];
-      if (of_ex[r] || of_mem[r]) early[r] = '0;
     end
     hazard = load_late;
     load_hazard = mem_q.unit == UnitLoad && (may_read & of_mem) != 0;  // unless it leaves
@@ -287,13 +286,24 @@ module core
   end
   wire [1:0] late_ex = of_ex;
   wire [1:0] late_mem = of_mem & ~of_ex;
-  assign rs1 = early[0] | ({32{late_mem[0]}} & mem_result) | ({32{late_ex[0]}} & ex_result);
-  assign rs2 = early[1] | ({32{late_mem[1]}} & mem_result) | ({32{late_ex[1]}} & ex_result);
   wire pc_a = op.a == FromPc;
-  assign operand_a = (pc_a ? id_q.pc : early[0]) |
-      ({32{late_mem[0] && !pc_a}} & mem_result) | ({32{late_ex[0] && !pc_a}} & ex_result);
-  assign operand_b = (op.b inside {FromReg, FromBit} ? '0 : op.imm) | ({32{op.b == FromReg}} & rs2) |
-      ({32{op.b == FromBit}} & {3'd0, rs2[31:5], 2'd0});
+  always_comb begin
+    if (`WORTH(id_go)) begin
+      for (int r = 0; r < 2; r++) begin
+        early[r] = regs[rs_addr[r]];
+        if (wb_q.valid && wb_q.rd != 0 && wb_q.rd == rs_addr[r]) early[r] = wb_q.result;
+        for (int n = 0; Networks && n < NetCount; n++)
+        if (rs_addr[r] == FirstNet + 5'(n)) early[r] = net_word[n];
+        if (of_ex[r] || of_mem[r]) early[r] = '0;
+      end
+      rs1 = early[0] | ({32{late_mem[0]}} & mem_result) | ({32{late_ex[0]}} & ex_result);
+      rs2 = early[1] | ({32{late_mem[1]}} & mem_result) | ({32{late_ex[1]}} & ex_result);
+      operand_a = (pc_a ? id_q.pc : early[0]) |
+          ({32{late_mem[0] && !pc_a}} & mem_result) | ({32{late_ex[0] && !pc_a}} & ex_result);
+      operand_b = (op.b inside {FromReg, FromBit} ? '0 : op.imm) | ({32{op.b == FromReg}} & rs2) |
+          ({32{op.b == FromBit}} & {3'd0, rs2[31:5], 2'd0});
+    end
+  end
   assign id_goes = {2{id_q.valid && !hazard && !waits}} & ({2{!load_hazard}} | mem_goes) & ({2{!ex_q.valid}} | ex_goes);
   assign id_go = id_goes[port_through];
 
@@ -354,43 +364,49 @@ module core
   trap_e ex_trap;
   mem_req_t ex_req;
   logic [31:0] ex_target;
-  wire [31:0] sum = ex_q.a + ex_q.b;
+  logic [31:0] sum;
+  `WHILE(ex_q.valid, sum, ex_q.a + ex_q.b)
   always_comb begin
-    unique case (ex_q.op.unit)
-      UnitJalr: ex_target = {sum[31:1], 1'b0};
-      UnitIrq:  ex_target = mtvec;
-      UnitMret: ex_target = mepc;
-      default:  ex_target = ex_q.pc + ex_q.op.imm;
-    endcase
+    if (`WORTH(ex_q.valid)) begin
+      unique case (ex_q.op.unit)
+        UnitJalr: ex_target = {sum[31:1], 1'b0};
+        UnitIrq:  ex_target = mtvec;
+        UnitMret: ex_target = mepc;
+        default:  ex_target = ex_q.pc + ex_q.op.imm;
+      endcase
+    end
   end
   wire [31:0] ex_next = ex_taken ? ex_target : ex_q.pc + 32'd4;
   wire ex_div = ex_q.valid && ex_q.op.unit == UnitDiv;
   wire ex_done = !ex_div || (div_started_q && div_done);
 
   // The comparator serves branches and slt alike.
-  wire less_unsigned = ex_q.a < ex_q.b;
-  wire less_signed = (ex_q.a[31] != ex_q.b[31]) ? ex_q.a[31] : less_unsigned;
+  logic less_unsigned, less_signed;
+  `WHILE(ex_q.valid, less_unsigned, ex_q.a < ex_q.b)
+  `WHILE(ex_q.valid, less_signed, (ex_q.a[31] != ex_q.b[31]) ? ex_q.a[31] : less_unsigned)
 
   always_comb begin
-    unique case (ex_q.op.alu)
-      AluAdd:  alu_result = sum;
-      AluSub:  alu_result = ex_q.a - ex_q.b;
-      AluSll:  alu_result = ex_q.a << ex_q.b[4:0];
-      AluSlt:  alu_result = {31'd0, less_signed};
-      AluSltu: alu_result = {31'd0, less_unsigned};
-      AluXor:  alu_result = ex_q.a ^ ex_q.b;
-      AluSrl:  alu_result = ex_q.a >> ex_q.b[4:0];
-      AluSra:  alu_result = 32'($signed(ex_q.a) >>> ex_q.b[4:0]);
-      AluOr:   alu_result = ex_q.a | ex_q.b;
-      AluAnd:  alu_result = ex_q.a & ex_q.b;
-      default: alu_result = ex_q.b;
-    endcase
-    unique case (ex_q.op.unit)
-      UnitJal, UnitJalr: ex_result = ex_q.pc + 32'd4;
-      UnitDiv: ex_result = div_result;
-      UnitCsr: ex_result = csr;
-      default: ex_result = alu_result;
-    endcase
+    if (`WORTH(ex_q.valid)) begin
+      unique case (ex_q.op.alu)
+        AluAdd:  alu_result = sum;
+        AluSub:  alu_result = ex_q.a - ex_q.b;
+        AluSll:  alu_result = ex_q.a << ex_q.b[4:0];
+        AluSlt:  alu_result = {31'd0, less_signed};
+        AluSltu: alu_result = {31'd0, less_unsigned};
+        AluXor:  alu_result = ex_q.a ^ ex_q.b;
+        AluSrl:  alu_result = ex_q.a >> ex_q.b[4:0];
+        AluSra:  alu_result = 32'($signed(ex_q.a) >>> ex_q.b[4:0]);
+        AluOr:   alu_result = ex_q.a | ex_q.b;
+        AluAnd:  alu_result = ex_q.a & ex_q.b;
+        default: alu_result = ex_q.b;
+      endcase
+      unique case (ex_q.op.unit)
+        UnitJal, UnitJalr: ex_result = ex_q.pc + 32'd4;
+        UnitDiv: ex_result = div_result;
+        UnitCsr: ex_result = csr;
+        default: ex_result = alu_result;
+      endcase
+    end
   end
 
   always_comb begin
@@ -429,14 +445,17 @@ module core
   end
 
   // Counters as they will be when all that is older has retired.
-  wire [63:0] retired = retired_q + 64'(mem_q.valid) + 64'(wb_q.valid);
+  logic [63:0] retired;
   always_comb begin
-    csr = net_csr;
-    if (ex_q.csr.cycle) csr |= cycles_q[31:0];
-    if (ex_q.csr.cycle_high) csr |= cycles_q[63:32];
-    if (ex_q.csr.retired) csr |= retired[31:0];
-    if (ex_q.csr.retired_high) csr |= retired[63:32];
-    if (ex_q.csr.hart) csr |= 32'(hart_id_i);
+    if (`WORTH(ex_q.op.unit == UnitCsr)) begin
+      retired = retired_q + 64'(mem_q.valid) + 64'(wb_q.valid);
+      csr = net_csr;
+      if (ex_q.csr.cycle) csr |= cycles_q[31:0];
+      if (ex_q.csr.cycle_high) csr |= cycles_q[63:32];
+      if (ex_q.csr.retired) csr |= retired[31:0];
+      if (ex_q.csr.retired_high) csr |= retired[63:32];
+      if (ex_q.csr.hart) csr |= 32'(hart_id_i);
+    end
   end
 
   // A store's bytes on the word's lanes; an access across a word's end is a trap, and so is a jump into an instruction.
@@ -444,23 +463,25 @@ module core
   wire ex_word = ex_q.op.mem_op != Load && ex_q.op.mem_op != Store;
   wire ex_misaligned = ex_word || ex_size[1] ? sum[1:0] != 0 : ex_size[0] && sum[0];
   always_comb begin
-    ex_req = '{op: ex_q.op.mem_op, addr: {sum[31:2], 2'd0}, wdata: ex_q.rs2, be: '1};
-    if (ex_q.op.mem_op == Store) begin
-      if (ex_size == 2'd0) begin
-        ex_req.be = 4'b0001 << sum[1:0];
-        ex_req.wdata = {4{ex_q.rs2[7:0]}};
-      end else if (ex_size == 2'd1) begin
-        ex_req.be = sum[1] ? 4'b1100 : 4'b0011;
-        ex_req.wdata = {2{ex_q.rs2[15:0]}};
+    if (`WORTH(ex_q.valid)) begin
+      ex_req = '{op: ex_q.op.mem_op, addr: {sum[31:2], 2'd0}, wdata: ex_q.rs2, be: '1};
+      if (ex_q.op.mem_op == Store) begin
+        if (ex_size == 2'd0) begin
+          ex_req.be = 4'b0001 << sum[1:0];
+          ex_req.wdata = {4{ex_q.rs2[7:0]}};
+        end else if (ex_size == 2'd1) begin
+          ex_req.be = sum[1] ? 4'b1100 : 4'b0011;
+          ex_req.wdata = {2{ex_q.rs2[15:0]}};
+        end
+      end else if (ex_q.op.bit_index) begin
+        ex_req.wdata = ex_q.op.mem_op == Or ? 32'd1 << ex_q.rs2[4:0] : {27'd0, ex_q.rs2[4:0]};
       end
-    end else if (ex_q.op.bit_index) begin
-      ex_req.wdata = ex_q.op.mem_op == Or ? 32'd1 << ex_q.rs2[4:0] : {27'd0, ex_q.rs2[4:0]};
+      ex_trap = ex_q.op.trap;
+      if (ex_q.op.unit == UnitLoad && ex_misaligned)
+        ex_trap = ex_q.op.mem_op == Load ? TrapLoadAlign : TrapStoreAlign;
+      if (ex_q.op.unit == UnitStore && ex_misaligned) ex_trap = TrapStoreAlign;
+      if (ex_taken && ex_target[1]) ex_trap = TrapFetch;
     end
-    ex_trap = ex_q.op.trap;
-    if (ex_q.op.unit == UnitLoad && ex_misaligned)
-      ex_trap = ex_q.op.mem_op == Load ? TrapLoadAlign : TrapStoreAlign;
-    if (ex_q.op.unit == UnitStore && ex_misaligned) ex_trap = TrapStoreAlign;
-    if (ex_taken && ex_target[1]) ex_trap = TrapFetch;
   end
 
   core_div i_divider (
@@ -477,13 +498,15 @@ module core
   );
 
   // Products of the factors' halves, whose sum MEM gives.
-  wire signed [17:0] low_a = {1'b0, ex_q.rs1[16:0]};
-  wire signed [17:0] low_b = {1'b0, ex_q.rs2[16:0]};
-  wire signed [17:0] high_a = {{3{ex_q.rs1[31] && ex_q.op.funct3[1:0] != 2'd3}}, ex_q.rs1[31:17]};
-  wire signed [17:0] high_b = {{3{ex_q.rs2[31] && !ex_q.op.funct3[1]}}, ex_q.rs2[31:17]};
+  wire multiplies = ex_q.op.unit == UnitMul;
+  logic signed [17:0] low_a, low_b, high_a, high_b;
+  `WHILE(multiplies, low_a, {1'b0, ex_q.rs1[16:0]})
+  `WHILE(multiplies, low_b, {1'b0, ex_q.rs2[16:0]})
+  `WHILE(multiplies, high_a, {{3{ex_q.rs1[31] && ex_q.op.funct3[1:0] != 2'd3}}, ex_q.rs1[31:17]})
+  `WHILE(multiplies, high_b, {{3{ex_q.rs2[31] && !ex_q.op.funct3[1]}}, ex_q.rs2[31:17]})
   logic signed [35:0] low_q, mixed_ab_q, mixed_ba_q, high_q;
   always_ff @(posedge clk_i) begin
-    if (ex_go && ex_q.op.unit == UnitMul) begin
+    if (ex_go && multiplies) begin
       low_q <= low_a * low_b;
       mixed_ab_q <= low_a * high_b;
       mixed_ba_q <= high_a * low_b;
@@ -491,8 +514,10 @@ module core
     end
   end
   // One sum of three, not two sums.
-  wire [63:0] product = {high_q[29:0], low_q[33:0]} + {{11{mixed_ab_q[35]}}, mixed_ab_q, 17'd0} +
-      {{11{mixed_ba_q[35]}}, mixed_ba_q, 17'd0};
+  logic [63:0] product;
+  `WHILE(
+      mem_q.unit == UnitMul, product,
+      {high_q[29:0], low_q[33:0]} + {{11{mixed_ab_q[35]}}, mixed_ab_q, 17'd0} + {{11{mixed_ba_q[35]}}, mixed_ba_q, 17'd0})
 
   assign ex_goes = {2{ex_q.valid && ex_done && !stop}} & ({2{!mem_q.valid}} | mem_goes);
   assign ex_go   = ex_goes[port_through];
@@ -589,7 +614,8 @@ module core
   assign mem_goes = {2{mem_live && !mem_blocked && !mem_sleeps}} & {1'b1, !mem_q.access || counting_q};
   assign port_through = port_done && !counts;
   assign mem_go = mem_goes[port_through];
-  wire [32:0] past = {1'b0, rdata} + (33'd1 << mem_q.req.wdata[4:0]);
+  logic [32:0] past;
+  `WHILE(to_count, past, {1'b0, rdata} + (33'd1 << mem_q.req.wdata[4:0]))
   always_ff @(posedge clk_i) begin
     counting_q <= to_count && port_done && !rst_i;
     if (to_count) begin
@@ -598,23 +624,33 @@ module core
     end
   end
   logic [4:0] end_index;
+  logic [5:0] count;
   always_comb begin
-    end_index = '0;
-    for (int i = 0; i < 32; i++) if (first_zero_q[i]) end_index |= 5'(i);
+    if (`WORTH(counting_q)) begin
+      end_index = '0;
+      for (int i = 0; i < 32; i++) if (first_zero_q[i]) end_index |= 5'(i);
+      count = {ends_q, end_index} - {1'b0, mem_q.req.wdata[4:0]};
+    end
   end
-  wire [5:0] count = {ends_q, end_index} - {1'b0, mem_q.req.wdata[4:0]};
 
   // What is read comes last: all else has been chosen by then, and is 0 where it is wanted.
   logic [31:0] unread;
-  wire sign = rdata[{mem_q.sign, 3'd7}] && mem_q.signed_;
+  logic sign;
   always_comb begin
-    loaded[7:0] = rdata[{mem_q.shift, 3'd0}+:8];
-    loaded[15:8] = mem_q.own[0] ? (mem_q.shift[1] ? rdata[31:24] : rdata[15:8]) : {8{sign}};
-    loaded[31:16] = mem_q.own[1] ? rdata[31:16] : {16{sign}};
-    unread = mem_q.unit == UnitLoad ? '0 : mem_q.result;
-    if (mem_q.unit == UnitMul) unread = mem_q.funct3[1:0] == 0 ? product[31:0] : product[63:32];
-    if (counting_q) unread = 32'(count);
-    mem_result = unread | ({32{mem_q.unit == UnitLoad && !counting_q}} & loaded);
+    if (`WORTH(mem_q.valid && mem_q.unit == UnitLoad)) begin
+      sign = rdata[{mem_q.sign, 3'd7}] && mem_q.signed_;
+      loaded[7:0] = rdata[{mem_q.shift, 3'd0}+:8];
+      loaded[15:8] = mem_q.own[0] ? (mem_q.shift[1] ? rdata[31:24] : rdata[15:8]) : {8{sign}};
+      loaded[31:16] = mem_q.own[1] ? rdata[31:16] : {16{sign}};
+    end
+  end
+  always_comb begin
+    if (`WORTH(mem_q.valid)) begin
+      unread = mem_q.unit == UnitLoad ? '0 : mem_q.result;
+      if (mem_q.unit == UnitMul) unread = mem_q.funct3[1:0] == 0 ? product[31:0] : product[63:32];
+      if (counting_q) unread = 32'(count);
+      mem_result = unread | ({32{mem_q.unit == UnitLoad && !counting_q}} & loaded);
+    end
   end
   wire trap_e mem_trap = port_error ? (mem_q.req.op == Load ? TrapLoadAccess : TrapStoreAccess) : mem_q.trap;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Control and status registers of a core with networks, and its interrupts.
 ///
 /// mstatus (MIE, MPIE), mie, mip, mtvec, mscratch, mepc, mcause as the RISC-V manual has them; interrupt `f` is flag `f`, bit
@@ -44,27 +45,29 @@ module core_csr
   assign cause   = flags_q & enable_q;
 
   always_comb begin
-    status = '0;
-    for (int n = 0; n < NetCount; n++) begin
-      status[n] = some_i[n];
-      status[4+n] = room_i[n];
-      status[8+4*n+:4] = 4'(count_i[n]);
+    if (`WORTH(select_i != '0)) begin
+      status = '0;
+      for (int n = 0; n < NetCount; n++) begin
+        status[n] = some_i[n];
+        status[4+n] = room_i[n];
+        status[8+4*n+:4] = 4'(count_i[n]);
+      end
+      rdata_o = '0;
+      if (select_i.mstatus) rdata_o |= {24'd0, before_q, 3'd0, on_q, 3'd0};
+      if (select_i.mie) rdata_o |= 32'(enable_q) << 16;
+      if (select_i.mip) rdata_o |= 32'(flags_q) << 16;
+      if (select_i.mtvec) rdata_o |= mtvec_o;
+      if (select_i.mscratch) rdata_o |= scratch_q;
+      if (select_i.mepc) rdata_o |= mepc_o;
+      if (select_i.mcause) rdata_o |= {1'b1, 26'd0, cause_q};
+      if (select_i.irq_flags) rdata_o |= 32'(flags_q);
+      if (select_i.net_status) rdata_o |= status;
+      unique case (op_i)
+        2'd1: next = wdata_i;
+        2'd2: next = rdata_o | wdata_i;
+        default: next = rdata_o & ~wdata_i;
+      endcase
     end
-    rdata_o = '0;
-    if (select_i.mstatus) rdata_o |= {24'd0, before_q, 3'd0, on_q, 3'd0};
-    if (select_i.mie) rdata_o |= 32'(enable_q) << 16;
-    if (select_i.mip) rdata_o |= 32'(flags_q) << 16;
-    if (select_i.mtvec) rdata_o |= mtvec_o;
-    if (select_i.mscratch) rdata_o |= scratch_q;
-    if (select_i.mepc) rdata_o |= mepc_o;
-    if (select_i.mcause) rdata_o |= {1'b1, 26'd0, cause_q};
-    if (select_i.irq_flags) rdata_o |= 32'(flags_q);
-    if (select_i.net_status) rdata_o |= status;
-    unique case (op_i)
-      2'd1: next = wdata_i;
-      2'd2: next = rdata_o | wdata_i;
-      default: next = rdata_o & ~wdata_i;
-    endcase
   end
 
   always_ff @(posedge clk_i) begin

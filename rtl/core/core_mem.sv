@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// MEM stage's data port: loads wait for their answer, stores go on and leave what was not taken in a one-entry buffer.
 ///
 /// The instruction in MEM stands on `access_i` ... until `done_o`. A load is done in the clock of its answer, `rdata_o`. With
@@ -99,7 +100,7 @@ module core_mem
 
   always_ff @(posedge clk_i) begin
     // While it is empty, whatever is in MEM.
-    if (!full_q || (!Ahead && taken)) begin
+    if ((!full_q || (!Ahead && taken)) && `WORTH(offer && posted_i)) begin
       buffer_q <= access_req_i;
       buffer_region_q <= access_region_i;
       buffer_pc_q <= access_pc_i;
