@@ -256,10 +256,11 @@ def test_parts_have_their_parameters():
     target = system.load("tile-router")
     values = target.values(["load_use=1", "dram_latency=30"])
     parts = build.part_rtls(target, values, build.system_rtl(target, values))
-    given = {x.top: dict(x.parameters) for x in parts}
+    given = {x.model: dict(x.parameters) for x in parts}
     assert (
         given["tile"]["LoadUse"] == "1"
-        and given["edge_slot"] == {"DramLatency": "30"}
+        and given["memory_slot"] == {"DramLatency": "30", "Linecard": "1'b0"}
+        and given["line_slot"] == {"DramLatency": "30", "Memory": "1'b0"}
         and given["boot_hub"] == {"Cols": "4", "Rows": "4"}
     )
     values = target.values(["flat=true"])

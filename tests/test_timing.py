@@ -16,7 +16,9 @@ CROSSED = [x for x in map(system.load, system.names()) if len(x.clocks) > 1]
 WHOLE = [(x.name, [f"{k}={v}" for k, v in when.items()]) for x in CROSSED for when in ({}, *(y["when"] for y in x.variants))]
 # Where there is one clock nothing crosses, but latches and asynchronous resets count; a system of parts part by part.
 ALONE = [x for x in map(system.load, system.names()) if len(x.clocks) == 1]
-ONE_CLOCK = [(y["top"] if y else x.name, x.name if y else None) for x in ALONE for y in x.parts.get("modules", [None])]
+ONE_CLOCK = list(
+    dict.fromkeys((y["top"] if y else x.name, x.name if y else None) for x in ALONE for y in x.parts.get("modules", [None]))
+)
 BARS = [x for x in clocks.declared() if x.levels]
 
 

@@ -269,7 +269,8 @@ class System:
         return [self.debug["public"]] if self.debug and _holds(self.debug["set"], values) else []
 
     def parts_with(self, values: dict) -> list[dict]:
-        """Modules to verilate apart: `top`, `file`, which `parameters` of the whole each has. Empty: the whole is one model."""
+        """Modules to verilate apart: `top`, `file`, which `parameters` of the whole each has, perhaps `name` and `set`. Empty: the
+        whole is one model."""
         return [] if not self.parts or values[self.parts["unless"]] else self.parts["modules"]
 
     def settings(self, values: dict) -> dict:
