@@ -235,6 +235,10 @@ def test_pcaps_that_are_refused(tmp_path):
         return str(error.value)
 
     assert "packet 2 at byte 100: truncated: the file ends inside a packet" in says(FRAMES[:2], 1)
+    two = write_pcap(tmp_path / "two.pcap", FRAMES[:1])
+    two.write_bytes(2 * two.read_bytes())
+    with pytest.raises(UserError, match="packet 2 at byte 100: another capture begins here"):
+        capture.read(str(two))
     assert "packet 2 at byte 100: truncated: the file ends inside a packet header" in says(FRAMES[:2], 61 + 9)
     assert "packet 1 at byte 24: 60 bytes captured of 59" in says([(FRAMES[0], 59)])
     assert "packet 2 at byte 100: a frame of 9019 bytes with FCS" in says([FRAMES[0], bytes(9015)])

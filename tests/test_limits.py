@@ -210,4 +210,6 @@ def test_a_nic_run_by_firmware():
     narrow = ("core-nic", "pcie_gen=1", "pcie_lanes=4")
     down = limit_of(*narrow, size="1518", direction="tx")
     assert down["by"] == "pcie_down" and down["l1_gbps"] < 8.5
-    assert limit_of(*narrow, "interconnect=ideal", size="1518", direction="tx")["by"] == "line"
+    one = ("core-nic", "credits_nph=1")
+    assert limit_of(*one, size="1518", direction="tx")["by"] == "credits_nph"
+    assert limit_of(*one, "interconnect=ideal", size="1518", direction="tx")["by"] == "line"

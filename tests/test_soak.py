@@ -74,7 +74,7 @@ def test_what_is_drawn_follows_from_the_seed_and_is_legal(name):
         for setting in settings:
             target.parameters[setting.partition("=")[0]].parse(setting.partition("=")[2])  # refuses what is out of range
         try:
-            target.values(settings)
+            target.values(target.effective(settings))  # as they are run
         except UserError:  # some contradict each other
             refused += 1
         assert int(options["frames"]) <= 1000

@@ -343,7 +343,13 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
 
 
 IDLE = {
-    "core-nic": ["fault_frame=9", "reset_kind=function", "reset_us=9"],
+    "capture": ["read_tail_ns=9"],
+    "core-nic": [
+        "fault_frame=9", "reset_kind=function", "reset_us=9", "stall_after_us=9", "firmware=locks firmware_image=a.elf",
+        "pcie_gen=2 interconnect=ideal", "pcie_lanes=4 interconnect=ideal", "link_latency_ns=99 interconnect=ideal",
+        "write_ns=9 interconnect=ideal", "read_latency_ns=9 interconnect=ideal", "read_jitter_ns=9 interconnect=ideal",
+        "read_tail_ns=9", "read_tail_ppm=9 interconnect=ideal", "read_wake_ns=9 interconnect=ideal",
+    ],
     "direct-router": [
         "cards=4 config=F", "pattern=uniform config=A", "bus_mhz=133 bus=pcie", "arbiter=flat bus=pcie",
         "pcie_interface=ptile", "pcie_gen=2", "pcie_lanes=4", "pcie_speed=0.5", "mps=128", "link_latency_ns=99",
@@ -356,7 +362,8 @@ IDLE = {
         "fault_card=1", "fault_frame=9 bus=pcie fault=hostile_registers",
         "reset_at_us=9", "reset_every_us=9", "reset_us=9", "reset_kind=function",
     ],
-    "host-nic": ["fault_frame=9", "reset_kind=function", "reset_us=9"],
+    "host-nic": ["fault_frame=9", "reset_kind=function", "reset_us=9", "read_tail_ns=9"],
+    "pcie-bench": ["read_tail_ns=9"],
     "tile-router": ["held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9"],
 }  # fmt: skip
 

@@ -429,6 +429,9 @@ def test_parquet_needs_no_packages():
         (lines({**record(0), "at": {"x": -1.0}}), "no record with times"),
         (lines({**record(0), "data": "AA*="}), "base64"),
         (lines({**record(0), "data": 7}), "no record with data"),
+        (lines(record(0))[:-9], ":1: not a trace: not JSON"),
+        (lines(record(0)) + "\0\0", ":2: not a trace: not JSON"),
+        (lines(record(0), record(1), record(0)), "not one trace: frame 0 comes behind frame 1"),
     ],
 )
 def test_files_that_are_no_trace(tmp_path, capsys, content, told):
@@ -474,8 +477,27 @@ def test_what_may_be_null_may_be_left_out(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+def parquet_of(path, numbers, **how):
+    """The bytes of a Parquet file with records of these numbers."""
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.Table.from_pylist([record(x) for x in numbers]), path, **how)
+    return path.read_bytes()
+
+
 def test_a_file_that_is_no_parquet(tmp_path, capsys, data_packages):
     path = tmp_path / "t.parquet"
-    path.write_bytes(b"PAR1 no")
-    assert main(["trace", str(path)]) == 2
-    assert "not a trace" in capsys.readouterr().err
+    one, long = parquet_of(path, range(3), compression="none"), parquet_of(path, range(300), compression="none")
+    files = [b"", b"PAR1 no", one[:-9], one + b"\0", one + one, one + long, long + one, one[:4] + bytes(99) + one[103:]]
+    for content in [*files, parquet_of(path, [0, 1, 1])]:
+        path.write_bytes(content)
+        assert main(["trace", str(path)]) == 2
+        said = capsys.readouterr().err.splitlines()
+        assert len(said) == 1 and said[0].startswith(f"emery: {path}: not "), said
+
+
+def test_parquet_of_other_writers(tmp_path, capsys, data_packages):
+    for how in ({}, {"write_page_index": True}, {"row_group_size": 2}):
+        parquet_of(tmp_path / "t.parquet", [3, 4, 9], **how)
+        assert main(["trace", str(tmp_path / "t.parquet")]) == 0, how

@@ -177,11 +177,13 @@ def _pcap(data: bytes):
     unit = _STAMPS[struct.unpack(order + "I", data[:4])[0]]
     link = struct.unpack_from(order + "I", data, 20)[0]
     fcs = 2 * (link >> 28) if link >> 26 & 1 else 0  # in words of 16 bits, where the bit says that it is known
-    header, at = struct.Struct(order + "IIII"), 24
+    header, begin, at = struct.Struct(order + "IIII"), data[:16], 24
     while at < len(data):
         if at + 16 > len(data):
             raise _Damaged(at, "truncated: the file ends inside a packet header")
         seconds, part, kept, length = header.unpack_from(data, at)
+        if data[at : at + 16] == begin:
+            raise _Damaged(at, "another capture begins here, with a header of its own")
         if at + 16 + kept > len(data):
             raise _Damaged(at, "truncated: the file ends inside a packet")
         if kept > length:

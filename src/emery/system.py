@@ -269,7 +269,7 @@ class System:
         return [self.debug["public"]] if self.debug and _holds(self.debug["set"], values) else []
 
     def parts_with(self, values: dict) -> list[dict]:
-        """Modules to verilate apart: `top`, `file`, which `parameters` of the whole each has, perhaps `name` and `set`. Empty: the
+        """Modules to verilate apart: `top`, `file`, which `parameters` of the whole each has, perhaps `name`, `set`. None: the
         whole is one model."""
         return [] if not self.parts or values[self.parts["unless"]] else self.parts["modules"]
 

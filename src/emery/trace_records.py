@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import base64
 import json
+import mmap
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -116,20 +118,51 @@ def _jsonl(path: str) -> Iterator[Frame]:
                 raise UserError(f"{path}:{number}: not a trace: {what}") from error
 
 
+def _is_one(path: str, metadata) -> bool:
+    """Whether a Parquet file is not several, one behind the other: the last one's footer would be read beside the first one's
+    columns. Between columns and footer there may be indexes, but no end of a file with the beginning of the next."""
+    columns = [
+        group.column(n)
+        for i in range(metadata.num_row_groups)
+        for group in [metadata.row_group(i)]
+        for n in range(group.num_columns)
+    ]
+    end = max(
+        (min(x.dictionary_page_offset or x.data_page_offset, x.data_page_offset) + x.total_compressed_size for x in columns),
+        default=4,
+    )
+    with open(path, "rb") as handle:
+        footer = handle.seek(-8, os.SEEK_END) - int.from_bytes(handle.read(4), "little")
+        if end == footer:
+            return True
+        with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as all_of_it:
+            return all_of_it.find(b"PAR1PAR1") < 0
+
+
 def _parquet(path: str) -> Iterator[Frame]:
     import pyarrow
     from pyarrow import parquet
 
     try:
-        for batch in parquet.ParquetFile(path).iter_batches(_ROWS):
+        file = parquet.ParquetFile(path)
+        if not _is_one(path, file.metadata):
+            raise ValueError("several files, one behind the other")
+        for batch in file.iter_batches(_ROWS):
             for record in batch.to_pylist():
                 there = [x for x in (record.get("at") or {}).items() if x[1] is not None]
                 sure = record.get("sure") is not False
                 yield _frame({**record, "at": dict(sorted(there, key=lambda x: x[1])), "sure": sure})
-    except (pyarrow.ArrowException, ValueError) as error:
+    except (pyarrow.ArrowException, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # Arrow's errors have words alone
+            raise
         raise UserError(f"{path}: not a trace: {str(error).splitlines()[0]}") from error
 
 
 def records(path: str) -> Iterator[Frame]:
     """Those of a file, in the order in which the frames were offered."""
-    return (_parquet if path.endswith(".parquet") else _jsonl)(path)
+    last = -1
+    for frame in (_parquet if path.endswith(".parquet") else _jsonl)(path):
+        if frame.frame <= last:
+            raise UserError(f"{path}: not one trace: frame {frame.frame} comes behind frame {last}")
+        last = frame.frame
+        yield frame

@@ -57,7 +57,7 @@ void Driver::read_error_registers() {
     if (error.queue >= (transmit ? config_.tx_queues : config_.rx_queues)) continue;
     error.stopped =
         (transmit ? emnic_tx_status(tx(error.interface, error.queue), &error.register_code)
-                  : emnic_rx_status(rx(error.interface, error.queue), &error.register_code)) != 0;
+                  : emnic_rx_status(rx(error.interface, error.queue), &error.register_code)) > 0;
   }
 }
 

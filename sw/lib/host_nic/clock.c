@@ -27,7 +27,10 @@ int emnic_clock_step(struct emnic* d, int64_t ns) {
 }
 
 uint32_t emnic_core_khz(struct emnic* d) {
-  if (d->core_khz == 0) d->core_khz = reg_read(d, DEVICE_REG(core_khz));
+  if (d->core_khz == 0) {
+    const uint32_t khz = reg_read(d, DEVICE_REG(core_khz));
+    if (khz != GONE) d->core_khz = khz;
+  }
   return d->core_khz != 0 ? d->core_khz : 1;
 }
 
@@ -36,7 +39,9 @@ void emnic_clock_adjust(struct emnic* d, int64_t rate) {
   const int64_t most = (int64_t)1 << 37;  // an eighth: no device's clock goes further
   if (rate > most) rate = most;
   if (rate < -most) rate = -most;
-  int64_t units = rate * 15625 / (4 * (int64_t)emnic_core_khz(d));  // 10^6 / 256
+  const int64_t khz = emnic_core_khz(d);
+  if (d->core_khz == 0) return;
+  int64_t units = rate * 15625 / (4 * khz);  // 10^6 / 256
   if (units > INT32_MAX) units = INT32_MAX;
   if (units < INT32_MIN) units = INT32_MIN;
   reg_write(d, DEVICE_REG(ptp_adjust), (uint32_t)units);

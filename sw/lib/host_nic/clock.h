@@ -17,7 +17,7 @@ int emnic_clock_step(struct emnic* device, int64_t ns);
 // Its frequency: so much more than its crystal's, in 2^-40 (0.0009 ppb; the device keeps 0.058 ppb,
 // of up to 12 %).
 void emnic_clock_adjust(struct emnic* device, int64_t rate);
-// Of the core clock, in which intervals and delays are given (emnic.h).
+// Of the core clock, in which intervals and delays are given (emnic.h); 1: the device has gone.
 uint32_t emnic_core_khz(struct emnic* device);
 // A square wave from then on, with an edge every `half_ns`; 0: none.
 void emnic_clock_output(struct emnic* device, uint64_t start, uint32_t half_ns);

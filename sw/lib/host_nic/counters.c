@@ -65,7 +65,7 @@ uint64_t emnic_get_counter(struct emnic* d, enum emnic_counter counter, unsigned
   if (group == INTERFACE) base = d->interface[i].is.registers;
   if (group == PORT) base = port_regs(d, i, p);
   const uint32_t now = reg_read(d, base + counters[counter].offset);
-  if (counter >= EMNIC_COUNTERS_END) return now;
+  if (counter >= EMNIC_COUNTERS_END) return now == GONE ? 0 : now;
   struct tally* t = &d->tally[((unsigned)counter * EMNIC_MAX_INTERFACES + i) * EMNIC_MAX_PORTS + p];
   if (now == GONE) return t->sum;
   return add_up(t, t->last + (uint32_t)(now - (uint32_t)t->last));

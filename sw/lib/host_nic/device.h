@@ -39,7 +39,8 @@ struct memory {
   size_t bytes;
 };
 
-enum restart_phase { RUNNING, WANTED, ASKED, IDLE };
+// DOUBTED: its answer may be that of a device that has gone; LOST: it was.
+enum restart_phase { RUNNING, WANTED, ASKED, IDLE, DOUBTED, LOST };
 
 struct restart {
   uint8_t phase;

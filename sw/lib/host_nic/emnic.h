@@ -308,7 +308,8 @@ void emnic_arm(struct emnic_eq* queue);
 
 // ---- errors and restarts
 
-// Whether the device has stopped the queue, as its register says, and why (enum error_e).
+// Whether the device has stopped the queue, as its register says, and why (enum error_e). As the
+// next: EMNIC_NO_DEVICE when it has gone.
 int emnic_tx_status(struct emnic_tx* queue, unsigned* code);
 int emnic_rx_status(struct emnic_rx* queue, unsigned* code);
 // The interface's newest error and how many there were.
@@ -316,7 +317,7 @@ struct emnic_last_error {
   uint32_t errors;
   unsigned kind, queue, code;
 };
-void emnic_get_last_error(struct emnic* device, unsigned interface, struct emnic_last_error* out);
+int emnic_get_last_error(struct emnic* device, unsigned interface, struct emnic_last_error* out);
 
 // Takes a queue out of use and sets it up anew in other memory, after an error or for other sizes
 // (0: as they are), while all others go on. Begin; take its records; call emnic_..._restarting

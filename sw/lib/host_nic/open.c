@@ -238,9 +238,10 @@ static int set_up(struct emnic* d) {
   if (moderation == GONE) return EMNIC_NO_DEVICE;
   for (unsigned v = 0; v < d->vectors; ++v) reg_write(d, moderation + 4 * v, d->interval[v]);
   for (unsigned i = 0; i < d->interfaces && status == 0; ++i) status = open_queues(d, i);
-  reg_read(d, DEVICE_REG(magic));  // a read returns when all writes before it have arrived
+  // A read returns when all writes before it have arrived.
+  const uint32_t magic = reg_read(d, DEVICE_REG(magic));
   d->was_open = 1;
-  return status;
+  return status == 0 && magic == GONE ? EMNIC_NO_DEVICE : status;
 }
 
 // Queue of an entry: those of a function come after all that the one before has.

@@ -48,19 +48,31 @@ int emnic_rx_restart(struct emnic_rx* rx, unsigned ring, unsigned max_frame) {
 static void answered(void* of, uint32_t value) {
   struct queue* q = (struct queue*)of;
   q->restart.taken = (uint16_t)(value >> 16);
+  if (value == GONE) {  // or it has finished 65535 slots
+    q->restart.phase = DOUBTED;
+    return;
+  }
   // A stream's finished frames are not its granules; that its last record has come says the same.
   q->restart.phase = (uint16_t)value == q->restart.taken || is_stream(q) ? IDLE : WANTED;
 }
 
-// Asks how far the queue has come, unless that is known or asked already.
+static void looked(void* of, uint32_t magic) {
+  ((struct queue*)of)->restart.phase = magic == GONE ? LOST : IDLE;
+}
+
+// Asks how far the queue has come, unless that is known or asked already; and whether the device is
+// still there to say so.
 static void ask(struct queue* q) {
   struct emnic* d = q->device;
-  if (q->restart.phase != WANTED) return;
+  const int doubted = q->restart.phase == DOUBTED;
+  if (!doubted && q->restart.phase != WANTED) return;
+  const uint32_t at = doubted ? DEVICE_REG(magic) : q->regs + QUEUE_REG(consumer);
+  void (*done)(void*, uint32_t) = doubted ? looked : answered;
   q->restart.phase = ASKED;
   if (d->ops.read32_later) {
-    d->ops.read32_later(d->ops.context, q->regs + QUEUE_REG(consumer), answered, q);
+    d->ops.read32_later(d->ops.context, at, done, q);
   } else {
-    answered(q, reg_read(d, q->regs + QUEUE_REG(consumer)));
+    done(q, reg_read(d, at));
   }
 }
 
@@ -137,6 +149,7 @@ int emnic_tx_restarting(struct emnic_tx* tx) {
   struct memory ring, buffers;
   ask(q);
   if (r->phase == RUNNING) return 1;
+  if (r->phase == LOST) return EMNIC_NO_DEVICE;
   if (r->phase != IDLE || load16(&q->done) != r->taken) return 0;
   // Frames that wait are as long as they are.
   uint32_t buffer_bytes = buffer_of(r->max_frame);
@@ -193,6 +206,7 @@ int emnic_rx_restarting(struct emnic_rx* rx) {
   const struct restart* r = &q->restart;
   ask(q);
   if (r->phase == RUNNING) return 1;
+  if (r->phase == LOST) return EMNIC_NO_DEVICE;
   if (r->phase != IDLE || q->done != r->taken) return 0;
   const uint16_t left = (uint16_t)(q->producer - q->done);
   if (q->buffers && left != q->slots) return 0;  // some are still to be released
@@ -225,14 +239,18 @@ int emnic_set_max_frame(struct emnic* d, unsigned i, unsigned bytes) {
 
 static int status_of(const struct queue* q, unsigned* code) {
   const uint32_t control = reg_read(q->device, q->regs + QUEUE_REG(control));
+  *code = 0;
+  if (control == GONE) return EMNIC_NO_DEVICE;
   *code = (control & DESC_QUEUE_REGS__CONTROL__ERROR_bm) >> DESC_QUEUE_REGS__CONTROL__ERROR_bp;
   return (control & DESC_QUEUE_REGS__CONTROL__STOPPED_bm) != 0;
 }
 int emnic_tx_status(struct emnic_tx* tx, unsigned* code) { return status_of(&tx->q, code); }
 int emnic_rx_status(struct emnic_rx* rx, unsigned* code) { return status_of(&rx->q, code); }
 
-void emnic_get_last_error(struct emnic* d, unsigned i, struct emnic_last_error* out) {
+int emnic_get_last_error(struct emnic* d, unsigned i, struct emnic_last_error* out) {
   const uint32_t last = interface_read(d, i, INTERFACE_REG(last_error));
+  zero(out, sizeof *out);
+  if (last == GONE) return EMNIC_NO_DEVICE;
 #define FIELD(name)                                        \
   ((last & NIC_INTERFACE_REGS__LAST_ERROR__##name##_bm) >> \
    NIC_INTERFACE_REGS__LAST_ERROR__##name##_bp)
@@ -241,4 +259,5 @@ void emnic_get_last_error(struct emnic* d, unsigned i, struct emnic_last_error* 
   out->queue = FIELD(QUEUE);
   out->code = FIELD(CODE);
 #undef FIELD
+  return 0;
 }

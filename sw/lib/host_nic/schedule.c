@@ -90,6 +90,7 @@ int emnic_set_limit(struct emnic* d, unsigned i, unsigned n, const struct emnic_
   if (n >= d->config.tx_queues) return EMNIC_BAD_QUEUES;
   if (!d->config.scheduler.own_registers) return EMNIC_UNSUPPORTED;
   const uint32_t kind = reg_read(d, scheduler_regs(d, i, 0) + SCHEDULER_REG(kind));
+  if (kind == GONE) return EMNIC_NO_DEVICE;
   if (kind != SchedRate && kind != SchedPieo) return EMNIC_UNSUPPORTED;
   if (limit->burst > MOST_BURST) return EMNIC_BAD_BURST;
   if (!interface->limits) {

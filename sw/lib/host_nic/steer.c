@@ -135,7 +135,7 @@ uint32_t flow_regs(struct emnic* d, unsigned i, unsigned p) {
   if (interface->flow == 0) {
     const uint32_t offset = interface_read(d, i, INTERFACE_REG(flow_offset));
     const uint32_t stride = interface_read(d, i, INTERFACE_REG(flow_stride));
-    if (stride == GONE) return 0;  // as good as any
+    if (stride == GONE) return 0;
     interface->flow = interface->is.registers + offset;
     interface->flow_stride = stride;
   }
@@ -144,7 +144,8 @@ uint32_t flow_regs(struct emnic* d, unsigned i, unsigned p) {
 
 static int know_table(struct emnic* d, unsigned i, unsigned p, struct flow_table* t) {
   if (!t->known) {
-    const uint32_t count = reg_read(d, flow_regs(d, i, p) + FLOW_REG(entries));
+    const uint32_t regs = flow_regs(d, i, p);
+    const uint32_t count = regs != 0 ? reg_read(d, regs + FLOW_REG(entries)) : GONE;
     if (count == GONE) return EMNIC_NO_DEVICE;
     t->count = count;
     t->known = 1;
@@ -178,6 +179,7 @@ static void write_flow(struct emnic* d, unsigned i, unsigned p, uint32_t at) {
   struct flow_table* t = &d->interface[i].port[p].flows;
   const struct flow_entry* entry = &t->entries[at];
   const uint32_t regs = flow_regs(d, i, p);
+  if (regs == 0) return;
   for (unsigned word = 0; word < FLOW_WORDS; ++word) {
     const uint8_t* b = entry->flow.fields + 4 * word;
     write_word(d, t, regs, word,

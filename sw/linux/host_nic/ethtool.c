@@ -160,7 +160,7 @@ static int nic_get_coalesce(struct net_device *netdev, struct ethtool_coalesce *
 
 	coalesce->rx_coalesce_usecs =
 		DIV_ROUND_CLOSEST_ULL(nic->interval * 1000ULL, emnic_core_khz(nic->core));
-	return 0;
+	return READ_ONCE(nic->gone) ? -ENODEV : 0;
 }
 
 static int nic_set_coalesce(struct net_device *netdev, struct ethtool_coalesce *coalesce,
@@ -172,6 +172,8 @@ static int nic_set_coalesce(struct net_device *netdev, struct ethtool_coalesce *
 	unsigned int i;
 	int err = 0;
 
+	if (READ_ONCE(nic->gone))
+		return -ENODEV;
 	if (clocks > U32_MAX) {
 		NL_SET_ERR_MSG(extack, "longer than the card can wait");
 		return -ERANGE;
