@@ -131,6 +131,74 @@ def test_a_model_takes_locks_for_messages_only_where_there_are_some(own_cache, t
         assert len(re.findall(r"deleteAll|endOfEval", (model / "Vpins.cpp").read_text())) == around
 
 
+SEVERAL = """
+module one (input clk_i, input go_i, input [3:0] number_i, output logic [31:0] sum_o);
+  /*verilator no_inline_module*/
+  logic [31:0] state[24];
+  function automatic [31:0] mixed(input [31:0] a, input [31:0] b);
+    return {a[23:0], a[31:24]} ^ (b * 32'd2654435769);
+  endfunction
+  always_ff @(posedge clk_i) begin
+    if (go_i) begin
+      for (int k = 0; k < 24; k++) state[k] <= mixed(state[(k+1)%24], state[k] + 32'(number_i)) + 32'(k);
+    end
+    sum_o <= go_i ? state[number_i] : sum_o + 1;
+  end
+endmodule
+module several #(parameter int N = 5) (input clk_i, input [N-1:0] go_i, output [N-1:0][31:0] sum_o);
+  for (genvar g = 0; g < N; g++) begin : g_one
+    one i_one (.clk_i, .go_i(go_i[g]), .number_i(4'(2 * g)), .sum_o(sum_o[g]));
+  end
+endmodule
+"""
+STEPS = """
+#include <cstdio>
+#include "Vseveral.h"
+int main() {
+  VerilatedContext context;
+  Vseveral model{&context};
+  unsigned go = 1;
+  for (int i = 0; i < 500; ++i) {
+    model.clk_i = 0;
+    model.eval();
+    model.go_i = (go = go * 1103515245u + 12345u) >> 16 & 31;
+    model.clk_i = 1;
+    model.eval();
+    for (int n = 0; n < 5; ++n) std::printf("%08x ", model.sum_o[n]);
+  }
+}
+"""
+
+
+def sums(steps: int) -> list[int]:
+    """What the five show in each step."""
+    go, state, shown, all_ = 1, [[0] * 24 for _ in range(5)], [0] * 5, []
+    for _ in range(steps):
+        go = (go * 1103515245 + 12345) & 0xFFFFFFFF
+        for n, old in enumerate(state):
+            if go >> 16 >> n & 1:
+                shown[n] = old[2 * n]
+                mixed = [((old[(k + 1) % 24] << 8 | old[(k + 1) % 24] >> 24) & 0xFFFFFFFF, old[k] + 2 * n) for k in range(24)]
+                state[n] = [((a ^ (b * 2654435769 & 0xFFFFFFFF)) + k) & 0xFFFFFFFF for k, (a, b) in enumerate(mixed)]
+            else:
+                shown[n] = (shown[n] + 1) & 0xFFFFFFFF
+        all_ += shown
+    return all_
+
+
+def test_several_of_a_module_have_one_copy_of_its_code(own_cache, tmp_path):
+    (tmp_path / "several.sv").write_text(SEVERAL)
+    (tmp_path / "main.cpp").write_text(STEPS)
+    rtl = build.Rtl("several", (str(tmp_path / "several.sv"),), (), hot=("-O0",))
+    model = build.verilate(rtl)
+    text = "".join(x.read_text() for x in model.glob("Vseveral_one__*.cpp"))
+    copies = text.count("unsigned emery_n) {")
+    assert copies >= 1 and len(re.findall(r"\{ \w+\(vlSelf, \d\); \}", text)) >= 4 * copies
+    units = [build.Unit(tmp_path / "main.cpp", ("-O0", "-std=gnu++20", "-pthread"), (model,)), *build.model_units(rtl, model)]
+    done = subprocess.run([build.link(build.compile_all(units), [], "several")], capture_output=True, text=True)
+    assert [int(x, 16) for x in done.stdout.split()] == sums(500)
+
+
 def test_two_at_once_make_an_entry_once(own_cache):
     made = []
 

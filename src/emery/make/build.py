@@ -108,7 +108,7 @@ def rtl_digest(rtl: Rtl) -> str:
     content = sorted((x.name, cache.file_digest(x)) for x in files)
     # Generated files lie in the cache, under a name that says their content: leave the place of the cache out.
     arguments = [x.replace(str(cache_dir()), "") for x in rtl.arguments()]
-    return cache.digest("verilated", 8, toolchain.verilator_version(), arguments, content)
+    return cache.digest("verilated", 9, toolchain.verilator_version(), arguments, content)
 
 
 def verilate(rtl: Rtl, progress: Progress | None = None) -> Path:

@@ -6,7 +6,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from emery.common import ROOT
-from emery.make import word_runs
+from emery.make import one_copy, word_runs
 
 TEST_MAIN = ROOT / "rtl" / "base" / "tb_main.cpp"
 _BATCH_BYTES = {"fast": 3_000_000, "slow": 6_000_000}
@@ -20,6 +20,7 @@ def finish(directory: Path, top: str, stand_alone: bool):
         (directory / f"V{top}__main.cpp").write_text(_test_main(directory, top))
     else:
         word_runs.join(directory)
+        one_copy.join(directory, top)
         _evaluate_only(directory, top)
     _batch(directory, stand_alone)
 
