@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
 `include "core_rig.svh"
-/// core with networks: random programs that read and write networks among branches, loads, stores and products, with
+/// core with networks: random programs that read and write networks among branches, loads, stores, products and quotients, with
 /// interrupts and stops at any time, words that come and room that appears when they like. A reference follows what retires:
 /// each word is read once and in order, each result sent once and in order, whatever was flushed between; an interrupt is
 /// taken with its flag up, and its mret goes on where it was taken. Also one word a clock through the core, and what a
@@ -166,7 +166,7 @@ module core_net_check
     case (i[6:0])
       7'h37: result = {i[31:12], 12'd0};
       7'h33:
-      if (i[25]) result = a * b;
+      if (i[25]) result = f3 == 0 ? a * b : b == 0 ? '1 : a / b;
       else if (f3 == 0) result = i[30] ? a - b : a + b;
       else result = a ^ b;
       7'h13: result = f3 == 0 ? a + {{20{i[31]}}, i[31:20]} : a ^ {{20{i[31]}}, i[31:20]};
@@ -292,7 +292,7 @@ module core_net_check
         0, 1, 2: program_[i] = r_type(0, any_reg(), any_reg(), 0, any_reg());
         3: program_[i] = r_type('h20, any_reg(), any_reg(), 0, any_reg());
         4: program_[i] = r_type(0, any_reg(), any_reg(), 4, any_reg());
-        5: program_[i] = r_type(1, any_reg(), any_reg(), 0, any_reg());
+        5: program_[i] = r_type(1, any_reg(), any_reg(), $urandom_range(3) == 0 ? 5 : 0, any_reg());
         6: program_[i] = i_type($urandom_range(4095), any_reg(), 0, any_reg());
         7: program_[i] = i_type(4 * $urandom_range(63), 20, 2, any_reg(), 'h03);
         8: program_[i] = s_type(4 * $urandom_range(63), any_reg(), 20);
@@ -345,14 +345,35 @@ module core_net_check
 
     // Random.
     for (int pass = 0; pass < 12; pass++) begin
+      automatic int unsigned in = $urandom_range(100, 20), out = $urandom_range(100, 20), held = 0;
       random_program();
-      in_percent   = $urandom_range(100, 20);
-      out_percent  = $urandom_range(100, 20);
+      in_percent   = in;
+      out_percent  = out;
       irq_percent  = pass < 2 ? 0 : $urandom_range(20);
       wait_percent = pass[0] ? 40 : 0;
       start();
-      repeat ($urandom_range(9000, 3000)) @(posedge clk);
+      // Now and then nothing comes, or nothing can be sent, for longer than a division takes.
+      repeat ($urandom_range(
+          9000, 3000
+      )) begin
+        if (held != 0) held--;
+        else begin
+          in_percent  = in;
+          out_percent = out;
+          if ($urandom_range(400) == 0) begin
+            held = $urandom_range(120, 30);
+            if ($urandom_range(1)) in_percent = 0;
+            else out_percent = 0;
+          end
+        end
+        @(posedge clk);
+      end
+      in_percent  = in;
+      out_percent = out;
       `CHECK(trap == NoTrap, $sformatf("%s at %h", trap.name(), trap_pc))
+      earlier = retired;
+      repeat (400) @(posedge clk);
+      `CHECK(retired > earlier, $sformatf("stands at %h", next_pc))
       // Stops in the middle of it, many times.
       for (int i = 0; i < 40; i++) begin
         start(0);

@@ -540,10 +540,19 @@ module core_tb
     naps = 1;
 
     for (int n = 0; n < 60; n++) begin
-      wait_percent = $urandom_range(2) == 0 ? 0 : $urandom_range(80);
+      automatic int unsigned usual = $urandom_range(2) == 0 ? 0 : $urandom_range(80), held = 0;
+      wait_percent = usual;
       random_program();
       start();
-      repeat ($urandom_range(4000, 5)) @(posedge clk);
+      // Now and then the memory serves nobody, for longer than a division takes.
+      repeat ($urandom_range(
+          4000, 5
+      )) begin
+        if (held != 0) held--;
+        else if ($urandom_range(300) == 0) held = $urandom_range(120, 30);
+        wait_percent = held != 0 ? 100 : usual;
+        @(posedge clk);
+      end
       `CHECK(trap == NoTrap, $sformatf("%s at %h", trap.name(), trap_pc))
       if (count > longest) longest = count;
     end
