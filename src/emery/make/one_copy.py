@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _LEAST = 2000  # characters of a function that is worth it
+_MOST = 1 / 40  # of its words and signs that differ: each costs an access to a table
 _FUNCTION = re.compile(r"^(?:VL_INLINE_OPT )?(void (\w+)\((\w+)\* vlSelf\)) \{\n(.*?)^\}\n", re.MULTILINE | re.DOTALL)
 _IDLE = re.compile(r"^ *VL_DEBUG_IF\(.*\n|//.*|/\*.*?\*/", re.MULTILINE)  # comments, and what is as good as one
 _TOKEN = re.compile(r"\w+|\s+|->|[^\w\s]")
@@ -92,7 +93,10 @@ class _Module:
 
     def share(self, name: str, group: list[_Function]):
         """One function in place of these, where they differ in nothing that it cannot be told."""
-        columns = zip(*(x.tokens() for x in group), strict=True)
+        told = list(zip(*(x.tokens() for x in group), strict=True))
+        if sum(len(set(x)) > 1 and "__Vfunc_" not in x[0] for x in told) > _MOST * len(told):
+            return
+        columns = iter(told)
         tables: dict[tuple[str, ...], str] = {}
         own: dict[str, tuple[str, ...]] = {}  # names of the function's own, by the first one's
         same: set[str] = set()
