@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "bench/sim/options.hpp"
-#include "mesh_formats.hpp"
 
 namespace emery::tile_router {
 
@@ -79,11 +78,7 @@ BootImage BootImage::read(const std::string& path) {
 
 std::set<unsigned> BootImage::lines() const {
   std::set<unsigned> found;
-  for (unsigned s = 0; s < slots(); ++s) {
-    const std::pair<std::uint32_t, std::uint32_t> kind{slot_address(s, mesh_pkg::SlotKind),
-                                                       mesh_pkg::SlotLinecard};
-    if (std::ranges::find(writes, kind) != writes.end()) found.insert(s);
-  }
+  for (const Linecard& card : linecards) found.insert({card.in, card.out});
   return found;
 }
 

@@ -61,7 +61,7 @@ struct BootImage {
   static BootImage read(const std::string& path);
 
   unsigned slots() const { return 2 * (columns + rows); }
-  /// The slots that are set to be linecards.
+  /// The slots that linecards are at.
   std::set<unsigned> lines() const;
   /// How many there are: each has a lookup of its own.
   unsigned pipelines() const;

@@ -29,9 +29,8 @@ void Counters::look(const std::function<std::uint64_t()>& entered) {
 }
 
 void Counters::read_slots() {
-  std::set<unsigned> used;
+  std::set<unsigned> used = image_.lines();
   for (const auto& [slot, use] : image_.memories) used.insert(slot);
-  for (const BootImage::Linecard& card : image_.linecards) used.insert({card.in, card.out});
   for (const unsigned slot : used) {
     for (unsigned i = 0; i < kNames.size(); ++i) {
       slots_[slot][i] = boot_.read(simulation_, slot_address(slot, mesh_pkg::SlotMemReads + i));

@@ -51,7 +51,7 @@ std::size_t Dir24::block_of(std::size_t at) {
     lengths_.resize(lengths_.size() + kBlock, lengths_[at]);
     values_[at] = static_cast<std::uint16_t>(kLong | block);
   }
-  return kFirst + (values_[at] & ~kLong & 0xffffu) * kBlock;
+  return block_at(values_[at]);
 }
 
 namespace {
@@ -80,8 +80,8 @@ std::uint64_t Dir24::differ(const std::function<std::uint32_t(std::uint32_t)>& w
       continue;
     }
     for (std::size_t i = 0; i < kBlock; ++i) {
-      const std::uint16_t here = have & kLong ? entry(kFirst + (have & ~kLong) * kBlock + i) : have;
-      differ += here != (want & kLong ? values_[kFirst + (want & ~kLong) * kBlock + i] : want);
+      const std::uint16_t here = have & kLong ? entry(block_at(have) + i) : have;
+      differ += here != (want & kLong ? values_[block_at(want) + i] : want);
     }
   }
   return differ;

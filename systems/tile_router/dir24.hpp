@@ -52,7 +52,11 @@ struct Dir24 {
   };
 
   void fill(std::size_t at, std::size_t count, Entry entry);
-  /// Where the block of the first entry `at` begins; one is made where there is none.
+  /// Where the block begins that an entry names.
+  static std::size_t block_at(std::uint16_t entry) {
+    return kFirst + static_cast<std::size_t>(entry & ~kLong) * kBlock;
+  }
+  /// Where that of the first entry `at` does; one is made where there is none.
   std::size_t block_of(std::size_t at);
 
   // Of all entries: the first ones, then the blocks.

@@ -51,7 +51,7 @@ class PartedChip {
         name_(name),
         hub_(std::make_unique<Vboot_hub>(context, (name + ".hub").c_str())) {}
 
-  /// `lines`: the slots that are set to be linecards.
+  /// `lines`: the slots that linecards are at.
   void lay_out(unsigned columns, unsigned rows, const std::set<unsigned>& lines) {
     columns_ = columns;
     rows_ = rows;

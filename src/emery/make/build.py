@@ -305,12 +305,16 @@ def part_rtls(system, values: dict, whole: Rtl) -> list[Rtl]:
     """How to verilate the modules that a bench puts together itself: each once, however many there are of it."""
     given = dict(whole.parameters)
     files = package_files()
-    found = []
-    for x in system.parts_with(values):
-        parameters = {y: given[y] for y in x["parameters"]} | x.get("set", {})
-        part = replace(whole, top=x["top"], files=(*files, x["file"]), parameters=tuple(parameters.items()))
-        found.append(replace(part, name=x.get("name", "")))
-    return found
+    return [
+        replace(
+            whole,
+            top=x["top"],
+            name=x.get("name", ""),
+            files=(*files, x["file"]),
+            parameters=(*((y, given[y]) for y in x["parameters"]), *x.get("set", {}).items()),
+        )
+        for x in system.parts_with(values)
+    ]
 
 
 def bench_units(system, rtl: Rtl, models: list[Path], defines: tuple[str, ...] = ()) -> list[Unit]:

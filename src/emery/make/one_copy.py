@@ -142,9 +142,11 @@ class _Module:
         """Whether these are places for what a function works out, which nothing else looks into."""
         if not all("__Vfunc_" in x or x.startswith("__Vlabel") for x in column):
             return False
+        members = self.types(self.kind)
         return all(
-            len(re.findall(rf"\b{x}\b", y.whole)) == self.words[x] for x, y in zip(column, group, strict=True)
-        ) or not any(x in self.types(self.kind) for x in column)
+            x not in members or len(re.findall(rf"\b{x}\b", y.whole)) == self.words[x]
+            for x, y in zip(column, group, strict=True)
+        )
 
     def types(self, of: str) -> dict[str, str]:
         """The types of a class's members."""
