@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from emery import system
-from emery.check import blocks, clocks, crossings, every, structure, timing
+from emery.check import blocks, clocks, crossings, every, structure, synthesis, timing
 from emery.cli import main
 from emery.make import build, cache
 
@@ -168,10 +168,43 @@ def test_a_row_of_other_sources_is_measured(monkeypatch):
     monkeypatch.setattr(clocks.Block, "subject", lambda self: replace(subject, wrapper=one))
     assert not clocks.up_to_date(block)
     monkeypatch.setattr(clocks.Block, "subject", lambda self: subject)
-    true = cache.file_digest
-    for changed in ("rx_csum.sv", "netlist.py"):
-        monkeypatch.setattr(cache, "file_digest", lambda x, changed=changed: "other" if x.name == changed else true(x))
-        assert not clocks.up_to_date(block)
+    for of, what, changed in ((synthesis, "seen", "rx_csum.sv"), (cache, "file_digest", "netlist.py")):
+        with monkeypatch.context() as patch:
+            true = getattr(of, what)
+            patch.setattr(of, what, lambda x, true=true, changed=changed: "other" if x.name == changed else true(x))
+            assert not clocks.up_to_date(block)
+
+
+SEEN = """`include "assert.svh"
+module probe (input logic clk_i, rst_i, a_i, output logic b_o);
+  `ifdef EMERY_LAZY
+  `define HOLD(x) x
+  `else
+  `define HOLD(x) (x)
+  `endif
+  always_ff @(posedge clk_i) b_o <= `HOLD(a_i);
+  `ASSERT(Known, a_i |-> !b_o)
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("  always_ff @(posedge clk_i)", "  // on each edge\n  always_ff @(posedge clk_i)\n   ", True),
+        ("!b_o", "b_o", True),
+        ("HOLD(x) x", "HOLD(x) 1'b0", True),
+        ("HOLD(x) (x)", "HOLD(x) (!x)", False),
+        ("posedge clk_i) b_o", "negedge clk_i) b_o", False),
+    ],
+)
+def test_a_row_follows_from_what_synthesis_sees(tmp_path, old, new, same):
+    digests = []
+    for name, text in (("one", SEEN), ("other", SEEN.replace(old, new, 1))):
+        path = tmp_path / f"{name}.sv"
+        path.write_text(text)
+        digests.append(synthesis.seen(path))
+    assert (digests[0] == digests[1]) == same
 
 
 def test_a_clock_of_thirds_is_timed_as_it_runs():

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "assert.svh"
+`include "stream.svh"
 /// First-in first-out buffer in RAM with a registered output.
 ///
 /// Holds `Depth` beats (any number from 2). Latency 2 clocks when empty, one beat a clock, full back-pressure; `count_o` is
@@ -63,7 +64,7 @@ module fifo #(
 
   always_ff @(posedge clk_i) begin
     if (push) begin
-      mem[write_q] <= in.data;
+      `STORE(mem[write_q], in.data)
       write_q <= (write_q == Last) ? '0 : write_q + 1'b1;
     end
     if (step) read_q <= (read_q == Last) ? '0 : read_q + 1'b1;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Simple dual-port RAM: one write port with lane enables, one read port.
 ///
 /// Read latency 1 clock, `rdata_o` holds its value while `re_i` is low. A read of the word written in the same clock gives
@@ -25,15 +26,15 @@ module ram_sdp #(
   logic [Width-1:0] mem[Depth];
 
   always_ff @(posedge clk_i) begin
+    if (re_i) rdata_o <= mem[raddr_i];
     if (Lanes == 1) begin
-      if (we_i[0]) mem[waddr_i] <= wdata_i;
+      if (we_i[0]) `STORE(mem[waddr_i], wdata_i)
     end else begin
       if (|we_i) begin
         for (int i = 0; i < Lanes; i++) begin
-          if (we_i[i]) mem[waddr_i][i*LaneW+:LaneW] <= wdata_i[i*LaneW+:LaneW];
+          if (we_i[i]) `STORE(mem[waddr_i][i*LaneW+:LaneW], wdata_i[i*LaneW+:LaneW])
         end
       end
     end
-    if (re_i) rdata_o <= mem[raddr_i];
   end
 endmodule

@@ -28,13 +28,18 @@
 `define SPILL(type_, name, source, sink) \
   spill_reg #(.T(type_)) name (.clk_i, .rst_i, .in(source), .out(sink));
 
-/// Around all of a process of combinational logic: an `if` that holds while its result matters, which it does not decide. A simulation
-/// (EMERY_LAZY) works it out then, and not where nothing moves, which is most of the time for most of a design; otherwise it keeps
-/// what it was. To all else there is no condition, and no latch.
+/// A simulation (EMERY_LAZY) does less than hardware where nobody can tell; to all else these are an ordinary `if` and `<=`.
+///
+/// WORTH is around all of a process of combinational logic: an `if` that holds while its result matters, which it does not decide. It
+/// is worked out then, and not where nothing moves, which is most of the time for most of a design; otherwise it keeps what it was.
+/// STORE writes a word of a memory in a clocked process. Only clocked processes may read that memory, the same one before it writes,
+/// others never the word that is written. It is written at once, without a copy of it until all have read.
 `ifdef EMERY_LAZY
 `define WORTH(cond) (cond)
+`define STORE(target, word) target = word;
 `else
 `define WORTH(cond) 1'b1
+`define STORE(target, word) target <= word;
 `endif
 /// `target` is `value`, which matters while `cond` holds.
 `define WHILE(cond, target, value) always_comb if (`WORTH(cond)) target = value;

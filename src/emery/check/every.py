@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 
 from emery import system
-from emery.check import blocks, clocks, structure, timing
+from emery.check import blocks, clocks, structure, synthesis, timing
 from emery.check.structure import Design
 from emery.common import ROOT, UserError, nearest
 from emery.make import build
@@ -74,9 +74,9 @@ def wanted(design: Design) -> set[str]:
 
 
 def sources(design: Design, name: str) -> str:
-    """Digest of a block's file and of those below it."""
+    """Digest of a block's file and of those below it, as synthesis sees them."""
     files = sorted(design.modules[x].path for x in design.below({name}))
-    return entries.digest([(str(x), entries.file_digest(ROOT / x)) for x in files])[:12]
+    return entries.digest([(str(x), synthesis.seen(ROOT / x)) for x in files])[:12]
 
 
 @cache

@@ -2,6 +2,7 @@
 """Yosys: a system or a block as a netlist of UltraScale+ cells; what area and timing are read from. Cached by content."""
 
 import collections
+import functools
 import gzip
 import json
 import re
@@ -9,6 +10,10 @@ import subprocess
 import sys
 from importlib import metadata, util
 from pathlib import Path
+
+from pyslang import Bag, SourceManager
+from pyslang.parsing import PreprocessorOptions
+from pyslang.syntax import SyntaxPrinter, SyntaxTree
 
 from emery import process
 from emery.check import blocks, structure
@@ -113,13 +118,28 @@ def _key(subject: Subject, kind: str, passes: tuple[str, ...], cells: tuple[str,
 def _digest(subject: Subject) -> str:
     """What a netlist follows from. Of a block only what it uses counts: it is not made anew for another's sake."""
     if not subject.wrapper:
-        return build.rtl_digest(subject.rtl)
+        words = [subject.top, subject.rtl.parameters]
+        return cache.digest(words, sorted((x.name, seen(x)) for x in build.design_files(subject.rtl)))
     design = structure.read()
     files = {ROOT / design.modules[x].path for x in design.below({subject.name}) | _interfaces(subject)}
-    others = [ROOT / x for x in subject.rtl.files if x.endswith("_pkg.sv")] + list((ROOT / "rtl").glob("*/*.svh"))
+    others = [ROOT / x for x in subject.rtl.files if x.endswith("_pkg.sv")]
     others += [x for folder in subject.rtl.dirs if Path(folder).is_absolute() for x in Path(folder).glob("*.sv")]
     files |= build.named({x.stem: x for x in others}, [subject.wrapper, *(x.read_text() for x in files)])
-    return cache.digest(subject.wrapper, sorted((x.name, cache.file_digest(x)) for x in files))
+    return cache.digest(subject.wrapper, sorted((x.name, seen(x)) for x in files))
+
+
+@functools.cache
+def seen(path: Path) -> str:
+    """Digest of a source as synthesis sees it: macros and includes put in, without comments, assertions and what
+    simulations alone have; how its lines are broken does not count."""
+    options = PreprocessorOptions()
+    options.predefines = ["SYNTHESIS"]
+    options.additionalIncludePaths = [ROOT / x for x in build.rtl_dirs()]
+    manager = SourceManager()
+    printer = SyntaxPrinter(manager).setIncludeComments(False).setIncludeDirectives(False).setIncludeSkipped(False)
+    printer.setExpandMacros(True).setExpandIncludes(True)
+    text = printer.print(SyntaxTree.fromFile(str(path), manager, Bag([options]))).str()
+    return cache.digest(text.split())
 
 
 def _interfaces(subject: Subject) -> set[str]:

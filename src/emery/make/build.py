@@ -97,11 +97,15 @@ def named(known: dict[str, Path], texts: list[str]) -> set[Path]:
     return found
 
 
+def design_files(rtl: Rtl) -> set[Path]:
+    """The sources of a design: those named, and all in its folders."""
+    found = (x for directory in rtl.dirs for x in (ROOT / directory).iterdir() if is_design_file(x))
+    return {*found, *(ROOT / name for name in rtl.files)}
+
+
 def rtl_digest(rtl: Rtl) -> str:
     """What a verilated model of `rtl` follows from."""
-    files = {ROOT / name for name in rtl.files}
-    for directory in rtl.dirs:
-        files.update(x for x in (ROOT / directory).iterdir() if is_design_file(x))
+    files = design_files(rtl)
     if rtl.stand_alone:
         files |= {verilated.TEST_MAIN, Path(__file__), Path(verilated.__file__)}
         files.update(x for directory in rtl.dirs for x in (ROOT / directory).glob("*_tb.svh"))
