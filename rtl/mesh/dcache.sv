@@ -117,7 +117,8 @@ module dcache
   wire miss = looks && known && !hit;
   wire found = (looks || finds) && known && hit;
 
-  // What is thrown out: nothing if there is room, else the line not used last; or the line to be dropped.
+  // What is thrown out: nothing if there is room, else the line not used last; or the line to be dropped. So it is never the one that
+  // the access before stored to, whose tag is changed a clock later, as its word, and may be read as it was.
   wire victim = finds ? hits[1] : !tags[0].valid ? 1'b0 : !tags[1].valid ? 1'b1 : !last_used[looked_set];
   wire dirty = tags[victim].valid && tags[victim].dirty;
   logic victim_q;
@@ -171,25 +172,23 @@ module dcache
   logic [SetW:0] clear_q;
   wire clear = state_q == Clear;
   wire away = (finds && found && !dirty) || (state_q == Write && drop_q);
-  wire store_hit = looks && found && req_i.op == Store;
   wire [SetW+2:0] read_at = state_q == Write ? {set, 3'(count_d - 4'd2)} : req_i.addr[2+:SetW+3];
   for (genvar w = 0; w < 2; w++) begin : g_way
     wire  fill = filled_q && victim_q == 1'(w);
     wire  store = store_hit_q && way_q == 1'(w);
-    wire  stored = store_hit && hits[w];
     tag_t tag;
     assign tag = '{
-            valid: stored || fill,
-            dirty: stored || (fill && req_q.op == Store),
-            tag: looked_tag
+            valid: store || fill,
+            dirty: store || (fill && req_q.op == Store),
+            tag: req_q.addr[31-:TagW]
         };
     ram_sdp #(
         .Width($bits(tag_t)),
         .Depth(Sets)
     ) i_tag_ram (
         .clk_i,
-        .we_i   (clear || stored || (fill && first_fill) || (away && (finds ? hits[w] : victim_q == 1'(w)))),
-        .waddr_i(clear ? clear_q[SetW-1:0] : looked_set),
+        .we_i   (clear || store || (fill && first_fill) || (away && (finds ? hits[w] : victim_q == 1'(w)))),
+        .waddr_i(clear ? clear_q[SetW-1:0] : set),
         .wdata_i(tag),
         .re_i(1'b1),
         .raddr_i(state_q == Find && !sees_q ? set : next_addr_i[5+:SetW]),
@@ -216,7 +215,7 @@ module dcache
 
   always_ff @(posedge clk_i) begin
     load_hit_q <= looks && found && req_i.op == Load;
-    store_hit_q <= store_hit || (state_q == Again && !drop_q);
+    store_hit_q <= (looks && found && req_i.op == Store) || (state_q == Again && !drop_q);
     load_error_q <= (looks && !known && req_i.op != Store) || (refuses && req_q.op == Load);
     store_error_q <= (looks && !known && req_i.op == Store) || (finds && !known) || (refuses && req_q.op == Store);
     way_q <= state_q == Again ? victim_q : hits[1];
@@ -227,7 +226,7 @@ module dcache
       drop_q <= drop_i;
       accesses_o <= accesses_o + 1'b1;
     end
-    if (miss || finds) begin
+    if (state_q == Idle || finds) begin
       victim_q <= victim;
       victim_tag_q <= tags[victim].tag;
       count_q <= '0;
@@ -282,6 +281,8 @@ module dcache
   end
 
   `ASSERT(OneWay, found |-> $onehot(hits))
+  `ASSERT(StoredStays, miss && $past(store_hit_q) && $past(set) == looked_set |-> victim != $past
+                       (way_q))
   `ASSERT(AnswerExpected, in.valid || filled_q || refused_q |-> state_q == Fill)
   `ASSERT(AddressKnown, looks |-> req_i.addr[31:2] == $past(next_addr_i[31:2]))
 endmodule
