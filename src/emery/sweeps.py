@@ -30,7 +30,9 @@ class Sweep:
         """Point, parameters and workload of a run."""
         own = {k: v for k, v in point.items() if k in OPTIONS}
         named = [f"{k}={v}" for k, v in point.items() if k in self.system.parameters]
-        return point, self.system.values(self.settings + named), workload(self.system, {**self.options, **own})
+        values, work = self.system.values(self.settings + named), workload(self.system, {**self.options, **own})
+        work.judge(self.system, values)
+        return point, values, work
 
     def run(self, say) -> tuple[list[tuple[dict, dict]], str]:
         """Runs all points that `out` does not have yet; gives them with their results, and the file. Points whose settings

@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass, field, fields
+from decimal import ROUND_UP, Context
 
 from emery import capture, packets, routes, shapes
 from emery.common import UserError
@@ -113,10 +114,16 @@ class Workload:
         options = {"traffic": self.traffic or TRAFFIC[0], "size": self.size, "flows": self.flows, "direction": self.direction}
         numbers = {
             "longest": max(self.sizes()),
-            "gbps": _bits(self.rate) / 1e9,
             "port": max(map(int, filter(None, self.pcap)), default=-1),
         }
         return {**options, **files, **numbers, "shape": ",".join(self.shape)}
+
+    def judge(self, system, values: dict, **also):
+        """Refuses what does not go together with these values of parameters, and `also` with such facts; what would do nothing;
+        and a rate that the line has not."""
+        system.judge({**values, **self.facts(), **also})
+        if line := system.hook("line"):
+            _within(self.rate, 1e9 * line(values))
 
     def title(self) -> str:
         """In words."""
@@ -189,6 +196,16 @@ def _rate(text: str) -> str:
     if match[2] and _bits(text) < _SLOWEST:
         raise UserError(f"--rate {text}: less than {_SLOWEST / 1e6:g}M bits a second")
     return text
+
+
+def _within(rate: str, line: float):
+    """Refuses a rate of which a line of so many bits a second has more than all, or less than the bench can time."""
+    bits = _bits(rate) or float(rate) * line
+    if bits > line:
+        raise UserError(f"--rate {rate}: more than the line's {line / 1e9:g}G")
+    if bits < _SLOWEST:
+        least = Context(prec=3, rounding=ROUND_UP).create_decimal(repr(_SLOWEST / line))
+        raise UserError(f"--rate {rate}: less than {_SLOWEST / 1e6:g}M bits a second; the least of this line is {least:f}")
 
 
 def _bits(rate: str) -> float:
