@@ -365,7 +365,15 @@ IDLE = {
         "fault_card=1", "fault_frame=9 bus=pcie fault=hostile_registers",
         "reset_at_us=9", "reset_every_us=9", "reset_us=9", "reset_kind=function",
     ],
-    "host-nic": ["fault_frame=9", "reset_kind=function", "reset_us=9", "read_tail_ns=9"],
+    "host-nic": [
+        "fault_frame=9", "reset_kind=function", "reset_us=9", "read_tail_ns=9",
+        "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",
+        "steered_flows=9 direction=tx", "burst=2 direction=rx", "segments=2 direction=rx", "tx_checksum=true direction=rx", "hostile_reset_us=9",
+        "queue_burst_kb=9", "tdma_open_ns=9", "tdma_close_ns=9 scheduler=rate", "tx_window_kb=9", "fault_us=9 fault=doorbell",
+        "ptp_us=99 ptp=true", "ptp_settle_us=9999", "ptp_interval_us=9", "ptp_gain=2", "ptp_master_ppb=9", "ptp_switch_ppb=9",
+        "ptp_slave_ppb=9", "ptp_wander_ppb=9", "ptp_cable_ns=9", "ptp_residence_ns=999", "ptp_switch_stamp_ns=9",
+        "tcp_window_kb=99", "tcp_rto_us=999", "tcp_delay_us=9.0", "tcp_cpus=9", "tcp_ns_per_segment=9", "tcp_ns_per_kb=9",
+    ],
     "pcie-bench": ["read_tail_ns=9"],
     "tile-router": ["held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9"],
 }  # fmt: skip
