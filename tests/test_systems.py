@@ -342,7 +342,7 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
 
 
 IDLE = {
-    "capture": ["read_tail_ns=9"],
+    "capture": ["read_tail_ns=9", "link_stall_at_us=9"],
     "core-nic": [
         "fault_frame=9", "reset_kind=function", "reset_us=9", "stall_after_us=9", "firmware=locks firmware_image=a.elf",
         "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",
@@ -368,7 +368,8 @@ IDLE = {
     "host-nic": [
         "fault_frame=9", "reset_kind=function", "reset_us=9", "read_tail_ns=9",
         "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",
-        "steered_flows=9 direction=tx", "burst=2 direction=rx", "segments=2 direction=rx", "tx_checksum=true direction=rx", "hostile_reset_us=9",
+        "steered_flows=9 direction=tx", "burst=2 direction=rx", "segments=2 direction=rx", "tx_checksum=true direction=rx",
+        "hostile_reset_us=9",
         "queue_burst_kb=9", "tdma_open_ns=9", "tdma_close_ns=9 scheduler=rate", "tx_window_kb=9", "fault_us=9 fault=doorbell",
         "ptp_us=99 ptp=true", "ptp_settle_us=9999", "ptp_interval_us=9", "ptp_gain=2", "ptp_master_ppb=9", "ptp_switch_ppb=9",
         "ptp_slave_ppb=9", "ptp_wander_ppb=9", "ptp_cable_ns=9", "ptp_residence_ns=999", "ptp_switch_stamp_ns=9",
@@ -445,6 +446,29 @@ def test_a_need_of_what_there_is_not(card):
 
 
 # ---------------------------------------------------------------- results
+
+
+NEVER = {
+    "capture": ["link_stall_at_us=900 link_stall_us=5"],
+    "core-nic": ["stall_after_us=900 stall_us=5", "fault=lost_descriptor fault_frame=900", "reset_at_us=900.5"],
+    "direct-router": ["dead_at_us=900 dead_card=1", "stall_at_us=900 stall_us=5 stalled_card=1"],
+    "host-nic": ["fault=doorbell fault_frame=900", "reset_at_us=900.5"],
+}
+
+
+@pytest.mark.parametrize(("name", "settings"), [(name, x) for name, all_ in NEVER.items() for x in all_])
+def test_what_never_went_wrong_is_told(name, settings, tmp_path, capsys):
+    """A run that is over before what was to go wrong in it says so; one in which it did does not."""
+    words = [x for setting in settings.split() for x in ("--set", setting)]
+    how = ["run", name, "--size", "64", "--frames", "40", "--json", str(tmp_path / "r.json")]
+    assert main([*how, *words]) == 0, capsys.readouterr().err
+    result, first = json.loads((tmp_path / "r.json").read_text()), settings.split()[0]
+    (told,) = result["never"]
+    assert told.removesuffix(".0") == first and f"never      {told}: the run was over before" in capsys.readouterr().out
+    Draft202012Validator(result_schema(system.load(name))).validate(result)
+    soon = first.replace("900.5", "0.1").replace("900", "5") if first[-1].isdigit() else "fault_frame=5"
+    assert main([*how, *words, "--set", soon]) in (0, 1)
+    assert "never" not in json.loads((tmp_path / "r.json").read_text())
 
 
 @pytest.mark.parametrize("name", system.names())

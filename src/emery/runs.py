@@ -264,6 +264,8 @@ class Plan:
         resources = system.hook("resources")
         if resources:
             result["resources"].update(resources(values, result))
+        if never := system.never(values, result):
+            result["never"] = never
         found = limits.limit(system, values, work, result)
         if found:
             result["limit"] = found

@@ -12,7 +12,7 @@ import tomllib
 import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from types import ModuleType
 
@@ -57,6 +57,7 @@ class Parameter:
     rtl_values: tuple = ()  # what each choice is called in Verilog
     when: dict = field(default_factory=dict)  # bench and top are told only while these parameters have these values
     needs: str = ""  # a condition over parameters and the workload, in Python's words, without which it does nothing
+    struck: str = ""  # of what goes wrong on purpose: where a result says whether it did; `simulated_s`: of a time in us
     sets: dict = field(default_factory=dict)  # what each choice makes of others that nobody sets; the bench is told of those
 
     @property
@@ -251,6 +252,17 @@ class System:
         for x in self.parameters.values():
             if x.idle and known[x.name] not in (x.default, made[x.name]):
                 x.idle.check(known, (x.name,))
+
+    def never(self, values: dict, result: dict) -> list[str]:
+        """Settings that ask for what did not go wrong: the run was over before."""
+        found = []
+        for x in self.parameters.values():
+            value = values[x.name]
+            if x.struck and (not x.idle.holds(values) if x.idle else value != x.default):
+                there = reduce(lambda part, name: (part or {}).get(name), x.struck.split("."), result)
+                if there is not None and not (value < 1e6 * there if x.struck == "simulated_s" else there):
+                    found.append(f"{x.name}={value}")
+        return found
 
     def refuse(self, known: dict):
         """Refuses values that do not go together: of parameters, or of these and of what a workload is (`Workload.facts`)."""
