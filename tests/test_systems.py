@@ -417,6 +417,12 @@ def test_rates_that_a_line_has_not_are_refused(name, capsys, monkeypatch):
             assert 1e6 <= float(least) * gbps * 1e9 < 1.02e6
 
 
+def test_compare_refuses_for_all_before_the_first_is_built(capsys, monkeypatch):
+    monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built"))
+    assert main(["compare", "host-nic", "direct-router", "--size", "64", "--rate", "5G"]) == 2
+    assert capsys.readouterr().err == "emery: direct-router: --rate 5G: more than the line's 1G\n"
+
+
 def test_what_a_choice_makes_of_others_is_not_refused(card):
     """It is no setting of the user's, where it does nothing."""
     text = """

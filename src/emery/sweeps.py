@@ -103,9 +103,15 @@ def sweep_table(rows: list) -> str:
 
 def compare(systems: list, options: dict) -> str:
     """The same traffic through several systems, each with its default parameters, and with what it has of the user's."""
-    lines = [["system", *COLUMNS]]
+    pieces = []
     for system in systems:
         own = {k: v for k, v in options.items() if k not in ("direction", "routes", "updates") or k in system.options}
         name = " with ".join([system.name, *(x.given.rstrip("/") for x in system.extensions)])
-        lines.append([name, *result_row(run_system(system, system.values(), workload(system, own)))])
-    return table(lines)
+        values, work = system.values(), workload(system, own)
+        try:  # all of them before the first is built
+            work.judge(system, values)
+        except UserError as error:
+            raise UserError(f"{name}: {error}") from error
+        pieces.append((name, system, values, work))
+    rows = [[name, *result_row(run_system(*piece))] for name, *piece in pieces]
+    return table([["system", *COLUMNS], *rows])
