@@ -11,6 +11,7 @@ from emery import system
 from emery.check import soak
 from emery.cli import main
 from emery.common import UserError
+from emery.workload import workload
 
 
 @pytest.mark.parametrize("frames", ["2e4", *slow("1e5")])
@@ -74,7 +75,8 @@ def test_what_is_drawn_follows_from_the_seed_and_is_legal(name):
         for setting in settings:
             target.parameters[setting.partition("=")[0]].parse(setting.partition("=")[2])  # refuses what is out of range
         try:
-            target.values(target.effective(settings))  # as they are run
+            work = workload(target, options)
+            work.judge(target, target.values(target.effective(settings, work.facts())))  # as they are run
         except UserError:  # some contradict each other
             refused += 1
         assert int(options["frames"]) <= 1000

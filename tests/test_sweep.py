@@ -117,6 +117,8 @@ def test_lists_that_are_refused(tmp_path, text, says):
         (["--over", "mps=1..512", "--sample", "2"], "out of range"),
         (["--over", "size=64,63"], "--size 63"),
         (["--over", "size=64", "--over", "mps=128", "--over", "size=65"], "--over size=65: size is given twice"),
+        (["--over", "size=64,65,64"], "--over size=64,65,64: 64 is given twice"),
+        (["--over", "mps=128,0128"], "--over mps=128,0128: 0128 is given twice"),
         (["--over", "size=64..99", "--over", "size=65", "--sample", "2"], "size is given twice"),
         (["--over", "rate=0.1..2", "--sample", "2"], "--rate 2"),
         (["--over", "seed=1,x"], "--seed x"),

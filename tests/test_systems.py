@@ -241,14 +241,13 @@ REFUSED = {
         "rings=16 max_rings=8", "staging_pages=64", "consumers=7 rings=4", "links=1 link_rate=0.5",
         "links=1 fault_link=0 link_lost_at_us=9", "link_lost_at_us=9 link_back_at_us=8", "pcap=", "size=imix", "flows=3",
         "ipv6=0.5", "source=wire size=9019", "block_kb=4 size=5000", "consumer_fault=no_put link_lost_at_us=9",
-        "source=wire rate=101G", "source=wire pcap=1=", "rcb=128 completion_bytes=64", "blocks=32768 block_kb=128",
+        "source=wire pcap=1=", "rcb=128 completion_bytes=64", "blocks=32768 block_kb=128",
     ],
     "core-nic": [
         "studies=true",
         "drop_udp_port=9 firmware=rmw",
         "receive_queues=4 firmware=rmw",
         "watchdog_us=119",
-        "rate=11G",
         "pcap=1=",
         "rcb=128 completion_bytes=64",
         "fault=lost_rx_descriptor direction=tx",
@@ -264,7 +263,7 @@ REFUSED = {
         "config=B stalled_card=2", "config=D dead_card=3", "cards=4 bus=pcie reset_card=4", "size=1523",
         "size=9000 mtu=9000 fifo_kb=4",
         "mtu=9067 oversize_every=9",
-        "own_addresses=true bus=pcie", "host_path=true", "rate=1.1G", "pcap=9= cards=9 max_cards=16",
+        "own_addresses=true bus=pcie", "host_path=true", "pcap=9= cards=9 max_cards=16",
         "fib_nodes=1 lpm_nodes=0", "updates_per_s=9 lpm_nodes=0", "updates_per_s=9 slow_path=true",
         "updates_per_s=9 dead_card=1", "updates_per_s=9 bus=pcie", "updates_per_s=9 own_addresses=true",
         "updates_per_s=9 bad_ip_every=9", "updates= updates_per_s=0",
@@ -291,7 +290,7 @@ REFUSED = {
         "tso=true scheduler=drr", "tso=true tx_ram_kb=64", "tso=true tx_mode=stream", "tso_kb=8",
         "ptp=true ptp_residence_ns=18000", "ptp=true ptp_settle_us=160",
         "ptp=true tso=true", "traffic=tcp ports=2", "traffic=tcp train=2", "traffic=tcp ptp=true",
-        "rate=26G port_gbps=25", "pcap=2= ports=2", "rcb=128 completion_bytes=64",
+        "pcap=2= ports=2", "rcb=128 completion_bytes=64",
         "functions=4 pcie_interface=ideal", "functions=4 interfaces=2", "functions=4 scheduler=drr queue_weights=1,2",
         "functions=64 ports=2 rx_queues=64",
         "function_filter=true", "functions=4 function_vlans=7", "functions=64 rx_queues=32", "functions=4 tx_mode=stream",
@@ -303,7 +302,7 @@ REFUSED = {
     ],
     "pcie-bench": ["size=4096 window_kb=64", "pcap=2=", "rcb=128 completion_bytes=64"],
     "tile-router": [
-        "rate=21G", "pcap=2= version=V",
+        "pcap=2= version=V",
         "own_addresses=true version=IV linecards=3", "own_addresses=true timed=true version=V",
         "rewrite_mac=true version=III.d", "updates_per_s=9 version=null", "updates_per_s=9 version=V own_addresses=true",
         "updates_per_s=9 version=V bad_ip_every=9", "updates_per_s=9 version=I linecards=3 full_queue=discard",
@@ -343,9 +342,13 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
 
 
 IDLE = {
-    "capture": ["read_tail_ns=9"],
+    "capture": ["read_tail_ns=9", "link_stall_at_us=9"],
     "core-nic": [
         "fault_frame=9", "reset_kind=function", "reset_us=9", "stall_after_us=9", "firmware=locks firmware_image=a.elf",
+        "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",
+        "drop_udp_port=9 direction=tx firmware=filter", "receive_queues=2 direction=tx firmware=balance",
+        "receive_slots=32 direction=tx", "send_ring=64 direction=rx", "segments=1 direction=rx",
+        "payload_offset=9 direction=rx",
         "pcie_gen=2 interconnect=ideal", "pcie_lanes=4 interconnect=ideal", "link_latency_ns=99 interconnect=ideal",
         "write_ns=9 interconnect=ideal", "read_latency_ns=9 interconnect=ideal", "read_jitter_ns=9 interconnect=ideal",
         "read_tail_ns=9", "read_tail_ppm=9 interconnect=ideal", "read_wake_ns=9 interconnect=ideal",
@@ -362,7 +365,16 @@ IDLE = {
         "fault_card=1", "fault_frame=9 bus=pcie fault=hostile_registers",
         "reset_at_us=9", "reset_every_us=9", "reset_us=9", "reset_kind=function",
     ],
-    "host-nic": ["fault_frame=9", "reset_kind=function", "reset_us=9", "read_tail_ns=9"],
+    "host-nic": [
+        "fault_frame=9", "reset_kind=function", "reset_us=9", "read_tail_ns=9",
+        "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",
+        "steered_flows=9 direction=tx", "burst=2 direction=rx", "segments=2 direction=rx", "tx_checksum=true direction=rx",
+        "hostile_reset_us=9",
+        "queue_burst_kb=9", "tdma_open_ns=9", "tdma_close_ns=9 scheduler=rate", "tx_window_kb=9", "fault_us=9 fault=doorbell",
+        "ptp_us=99 ptp=true", "ptp_settle_us=9999", "ptp_interval_us=9", "ptp_gain=2", "ptp_master_ppb=9", "ptp_switch_ppb=9",
+        "ptp_slave_ppb=9", "ptp_wander_ppb=9", "ptp_cable_ns=9", "ptp_residence_ns=999", "ptp_switch_stamp_ns=9",
+        "tcp_window_kb=99", "tcp_rto_us=999", "tcp_delay_us=9.0", "tcp_cpus=9", "tcp_ns_per_segment=9", "tcp_ns_per_kb=9",
+    ],
     "pcie-bench": ["read_tail_ns=9"],
     "tile-router": ["held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9"],
 }  # fmt: skip
@@ -372,16 +384,65 @@ IDLE = {
 def test_what_would_do_nothing_is_refused(name):
     """Each parameter with a condition is met by one of these, which is taken where it is what it is in any case."""
     target, met = system.load(name), {"host_path"}  # refused with words of its own
+
+    def taken(settings, work):
+        work.judge(target, target.values(settings))
+
     for settings in IDLE.get(name, []):
-        first, *others = settings.split()
-        idle = first.partition("=")[0]
+        first, *others = (x for x in settings.split() if not x.startswith("direction="))
+        options = dict(x.split("=") for x in settings.split() if x.startswith("direction="))
+        work, idle = workload(target, options), first.partition("=")[0]
         with pytest.raises(UserError, match=f"^{first}.*: {idle} does nothing unless "):
-            target.values([first, *others])
+            taken([first, *others], work)
         default = target.parameters[idle].default
-        target.values([f"{idle}={str(default).lower()}", *others])
-        assert target.effective([first, *others]) == others
+        taken([f"{idle}={str(default).lower()}", *others], work)
+        assert target.effective([first, *others], work.facts()) == others
         met.add(idle)
     assert met - {"host_path"} == {x.name for x in target.parameters.values() if x.idle} - {"host_path"}
+
+
+@pytest.mark.parametrize("name", system.names())
+def test_rates_that_a_line_has_not_are_refused(name, capsys, monkeypatch):
+    """Before anything is built, with the option and the least there is, which is taken."""
+    monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built"))
+    target = system.load(name)
+    gbps = target.hook("line")(target.values())
+    for rate, says in (("0.000001", "less than 1M"), (f"{gbps + 0.1:.1f}G", f"more than the line's {gbps:g}G")):
+        for command in (["run"], ["sweep", "--over", "seed=1"]):
+            assert main([*command[:1], name, *command[1:], "--size", "64", "--rate", rate]) == 2
+            assert (line := capsys.readouterr().err).startswith(f"emery: --rate {rate}: {says}") and line.count("\n") == 1
+        if "least" in line:
+            least = line.split()[-1]
+            workload(target, {"size": "64", "rate": least}).judge(target, target.values())
+            assert 1e6 <= float(least) * gbps * 1e9 < 1.02e6
+
+
+def test_compare_refuses_for_all_before_the_first_is_built(capsys, monkeypatch):
+    monkeypatch.setattr(build, "build_system", lambda *a, **k: pytest.fail("built"))
+    assert main(["compare", "host-nic", "direct-router", "--size", "64", "--rate", "5G"]) == 2
+    assert capsys.readouterr().err == "emery: direct-router: --rate 5G: more than the line's 1G\n"
+
+
+def test_what_a_choice_makes_of_others_is_not_refused(card):
+    """It is no setting of the user's, where it does nothing."""
+    text = """
+[parameters.more]
+default = 1
+range = [0, 9]
+help = ""
+needs = "flows > 1"
+[parameters.kind]
+default = "plain"
+choices = ["plain", "other"]
+help = ""
+sets = { other = { more = 2 } }
+"""
+    append(card / "system.toml", text)
+    target, one = system.load(str(card)), {"flows": "1"}
+    workload(target, one).judge(target, target.values(["kind=other"]))
+    with pytest.raises(UserError, match="^more=3, flows=1: more does nothing unless flows > 1"):
+        workload(target, one).judge(target, target.values(["kind=other", "more=3"]))
+    workload(target, {"flows": "2"}).judge(target, target.values(["kind=other", "more=3"]))
 
 
 def test_a_need_of_what_there_is_not(card):
@@ -391,6 +452,29 @@ def test_a_need_of_what_there_is_not(card):
 
 
 # ---------------------------------------------------------------- results
+
+
+NEVER = {
+    "capture": ["link_stall_at_us=900 link_stall_us=5"],
+    "core-nic": ["stall_after_us=900 stall_us=5", "fault=lost_descriptor fault_frame=900", "reset_at_us=900.5"],
+    "direct-router": ["dead_at_us=900 dead_card=1", "stall_at_us=900 stall_us=5 stalled_card=1"],
+    "host-nic": ["fault=doorbell fault_frame=900", "reset_at_us=900.5"],
+}
+
+
+@pytest.mark.parametrize(("name", "settings"), [(name, x) for name, all_ in NEVER.items() for x in all_])
+def test_what_never_went_wrong_is_told(name, settings, tmp_path, capsys):
+    """A run that is over before what was to go wrong in it says so; one in which it did does not."""
+    words = [x for setting in settings.split() for x in ("--set", setting)]
+    how = ["run", name, "--size", "64", "--frames", "40", "--json", str(tmp_path / "r.json")]
+    assert main([*how, *words]) == 0, capsys.readouterr().err
+    result, first = json.loads((tmp_path / "r.json").read_text()), settings.split()[0]
+    (told,) = result["never"]
+    assert told.removesuffix(".0") == first and f"never      {told}: the run was over before" in capsys.readouterr().out
+    Draft202012Validator(result_schema(system.load(name))).validate(result)
+    soon = first.replace("900.5", "0.1").replace("900", "5") if first[-1].isdigit() else "fault_frame=5"
+    assert main([*how, *words, "--set", soon]) in (0, 1)
+    assert "never" not in json.loads((tmp_path / "r.json").read_text())
 
 
 @pytest.mark.parametrize("name", system.names())

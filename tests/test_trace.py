@@ -310,6 +310,15 @@ def test_frame_and_worst(trace, capsys):
     assert "dropped for tx_error" in told and "at dma_read" in told and "not which" in told
 
 
+@pytest.mark.parametrize("option", ["--perfetto", "--pcapng", "--html"])
+def test_nothing_is_left_of_a_file_that_cannot_be_made_whole(trace, tmp_path, capsys, option):
+    """A trace without the bytes of its frames, or with a bad record behind good ones."""
+    out = tmp_path / "out.html"
+    trace.write_text(trace.read_text() + "x\n")
+    assert main(["trace", str(trace), option, str(out)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1 and not out.exists()
+
+
 def test_perfetto(trace, tmp_path):
     out = tmp_path / "p.json"
     assert main(["trace", str(trace), "--perfetto", str(out)]) == 0

@@ -86,7 +86,7 @@ def ends(system: System, values: dict, words: list[str], control_plane: str = ""
     if not system.live:
         able = ", ".join(x for x in names() if load(x).live)
         raise UserError(f"attach: {system.name} takes no live traffic; those that do: {able}")
-    system.refuse({**values, "live": True})
+    system.judge({**values, "live": True})
     known, found = places(system, values), _control_plane(system, values, control_plane)
     for word in words:
         place, equals, rest = word.partition("=")

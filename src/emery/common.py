@@ -4,7 +4,7 @@
 import difflib
 import errno
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _INSTALLED = Path(__file__).resolve().parent / "checkout"  # what a wheel carries (setup.py)
@@ -27,6 +27,19 @@ def written(path):
         raise OSError(
             error.errno if known else errno.EIO, os.strerror(error.errno) if known else str(error), error.filename or str(path)
         ) from error
+
+
+@contextmanager
+def whole(path):
+    """As `written`, of a file that is made at once: what was begun of it is removed where that fails."""
+    try:
+        with written(path):
+            yield
+    except BaseException:
+        if os.path.isfile(path):
+            with suppress(OSError):
+                os.remove(path)
+        raise
 
 
 def in_checkout(path: Path) -> str:

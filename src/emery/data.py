@@ -7,7 +7,7 @@ from typing import Any
 
 from emery import pictures
 from emery.charts import spans_decades
-from emery.common import UserError, written
+from emery.common import UserError, whole
 from emery.limits import lost
 
 FORMATS = (".csv", ".parquet")
@@ -71,7 +71,7 @@ def write(path: str, points: list[tuple[dict, dict]]):
 def write_rows(path: str, names: list[str], found: list[dict]):
     """Flat rows of those columns as CSV or Parquet, by the name of the file."""
     if path.endswith(".csv"):
-        with written(path), open(path, "w", newline="", encoding="utf-8") as handle:
+        with whole(path), open(path, "w", newline="", encoding="utf-8") as handle:
             out = csv.DictWriter(handle, names, lineterminator="\n")
             out.writeheader()
             out.writerows(found)
@@ -80,7 +80,7 @@ def write_rows(path: str, names: list[str], found: list[dict]):
     from pyarrow import parquet
 
     columns = {name: _column([row[name] for row in found]) for name in names}
-    with written(path):
+    with whole(path):
         parquet.write_table(pyarrow.table(columns), path)
 
 
@@ -152,7 +152,7 @@ def plot(path: str, title: str, points: list[tuple[dict, dict]]):
     gaps = {"failed": sum(x.get("failure") is not None for x in found)}
     gaps["without a steady rate"] = sum(x.get("totals.mpps") is None for x in found) - gaps["failed"]
     canvas.suptitle(", ".join([title, *(f"{n} {what}" for what, n in gaps.items() if n)]), fontsize=10)
-    with written(path):
+    with whole(path):
         canvas.savefig(path, dpi=130)
     pyplot.close(canvas)
 
@@ -180,6 +180,6 @@ def plot_sizes(path: str, result: dict):
         axes.grid(alpha=0.3)
         axes.legend()
         axes.set_title(f"{result['system']}, {result['sizes'][0]['workload'].get('direction') or 'all inputs'}", fontsize=10)
-        with written(path):
+        with whole(path):
             canvas.savefig(path, dpi=130)
         pyplot.close(canvas)

@@ -5,7 +5,7 @@ import os
 import textwrap
 
 from emery.charts import EMERY, Bars, Curves, chart, label, ticks
-from emery.common import written
+from emery.common import whole
 
 _COLOURS = {"limit": "0.6", "paper": "#d1741a", "peer": "#c2306b", EMERY: "#2563b0"}
 _LINES = {"limit": "--", "paper": ":", "peer": "-.", EMERY: "-"}
@@ -104,7 +104,7 @@ def _draw(found: Curves | Bars, title: str, paths: list[str]):
 
 
 def _save(canvas, path: str):
-    with written(path):
+    with whole(path):
         canvas.savefig(path, dpi=130, metadata=_NO_DATE[os.path.splitext(path)[1]])
 
 

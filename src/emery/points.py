@@ -78,6 +78,10 @@ def grid(system, over: list[str]) -> list[dict]:
     axes = _axes(system, over)
     if ranged := next((x for x in axes if x.span), None):
         raise UserError(f"--over {ranged.text}: a range is for --sample N")
+    for axis in axes:
+        meant = [axis.parameter.parse(x) if axis.parameter else x for x in axis.values]
+        if twice := next((x for n, x in enumerate(axis.values) if meant[n] in meant[:n]), None):
+            raise UserError(f"--over {axis.text}: {twice} is given twice")
     return combinations({x.name: x.values for x in axes})
 
 

@@ -264,6 +264,8 @@ class Plan:
         resources = system.hook("resources")
         if resources:
             result["resources"].update(resources(values, result))
+        if never := system.never(values, result):
+            result["never"] = never
         found = limits.limit(system, values, work, result)
         if found:
             result["limit"] = found
@@ -305,7 +307,7 @@ def plan(
     system, values: dict, work: Workload, waves: bool = False, assertions: bool = False, known: dict | None = None
 ) -> Plan:
     """Builds what a run needs. `known`: what plans before it, which are to be of the same sources, found out."""
-    system.refuse({**values, **work.facts()})
+    work.judge(system, values)
     made, traffic = system.settings(values), work.settings()
     for hook in ("loads", "mix", "resources"):  # faults in them are told before the work begins
         system.hook(hook)

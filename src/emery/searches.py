@@ -231,7 +231,8 @@ def search(
             raise UserError(f"search: without --{name}; every load is sent for --duration")
     options = {"duration": DEFAULTS["duration"], **options}
     values = system.values(settings)
-    first = workload(system, {**options, "rate": "1.0"})  # refuses what is wrong before anything is built
+    first = workload(system, {**options, "rate": "1.0"})
+    first.judge(system, values)  # refuses what is wrong before anything is built
     finished = Results(kept_in(out, "search", system, settings, options), executor)
     self = Search(system, values, options, finished, first=first.seed, say=say, **how)
     self.prepare()
@@ -255,8 +256,9 @@ def search_sizes(system, settings: list[str], options: dict, sizes: list[str], *
     for name in ("size", "pcap", "source"):
         if options.get(name):
             raise UserError(f"search: --sizes and --{name}: choose one")
+    values = system.values(settings)
     for size in sizes:
-        workload(system, {**options, "size": size})
+        workload(system, {**options, "size": size}).judge(system, values)
     found = [search(system, settings, {**options, "size": size}, *arguments, **how) for size in sizes]
     return {"schema": SCHEMA, "system": system.name, "parameters": found[0]["parameters"], "sizes": found}
 

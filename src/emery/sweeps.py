@@ -30,7 +30,9 @@ class Sweep:
         """Point, parameters and workload of a run."""
         own = {k: v for k, v in point.items() if k in OPTIONS}
         named = [f"{k}={v}" for k, v in point.items() if k in self.system.parameters]
-        return point, self.system.values(self.settings + named), workload(self.system, {**self.options, **own})
+        values, work = self.system.values(self.settings + named), workload(self.system, {**self.options, **own})
+        work.judge(self.system, values)
+        return point, values, work
 
     def run(self, say) -> tuple[list[tuple[dict, dict]], str]:
         """Runs all points that `out` does not have yet; gives them with their results, and the file. Points whose settings
@@ -101,9 +103,15 @@ def sweep_table(rows: list) -> str:
 
 def compare(systems: list, options: dict) -> str:
     """The same traffic through several systems, each with its default parameters, and with what it has of the user's."""
-    lines = [["system", *COLUMNS]]
+    pieces = []
     for system in systems:
         own = {k: v for k, v in options.items() if k not in ("direction", "routes", "updates") or k in system.options}
         name = " with ".join([system.name, *(x.given.rstrip("/") for x in system.extensions)])
-        lines.append([name, *result_row(run_system(system, system.values(), workload(system, own)))])
-    return table(lines)
+        values, work = system.values(), workload(system, own)
+        try:  # all of them before the first is built
+            work.judge(system, values)
+        except UserError as error:
+            raise UserError(f"{name}: {error}") from error
+        pieces.append((name, system, values, work))
+    rows = [[name, *result_row(run_system(*piece))] for name, *piece in pieces]
+    return table([["system", *COLUMNS], *rows])

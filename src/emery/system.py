@@ -12,7 +12,7 @@ import tomllib
 import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from types import ModuleType
 
@@ -20,7 +20,7 @@ from emery.common import ROOT, UserError, in_checkout, nearest
 from emery.make import cache, programs
 
 SYSTEMS = ROOT / "systems"
-# What a condition of `[[refuse]]` may say of the workload.
+# What a condition of `[[refuse]]`, or what a parameter needs, may say of the workload.
 FACTS = {
     "traffic": "its kind",
     "size": "as `--size` has it",
@@ -31,7 +31,6 @@ FACTS = {
     "updates": "whether routes change under traffic",
     "longest": "the longest frame, bytes with FCS",
     "shape": "names of the options that shape generated traffic, or empty",
-    "gbps": "a rate in bits, else 0",
     "port": "the highest port that is named, else -1",
     "live": "whether the driver is the user's (attach.py)",
     "linux": "whether it is a Linux's (guest/)",
@@ -57,7 +56,8 @@ class Parameter:
     rtl_scale: int = 1  # the Verilog parameter is this many times the value
     rtl_values: tuple = ()  # what each choice is called in Verilog
     when: dict = field(default_factory=dict)  # bench and top are told only while these parameters have these values
-    needs: str = ""  # a condition over parameters, in Python's words, without which it does nothing
+    needs: str = ""  # a condition over parameters and the workload, in Python's words, without which it does nothing
+    struck: str = ""  # of what goes wrong on purpose: where a result says whether it did; `simulated_s`: of a time in us
     sets: dict = field(default_factory=dict)  # what each choice makes of others that nobody sets; the bench is told of those
 
     @property
@@ -229,10 +229,7 @@ class System:
                 raise UserError(f"{self.name} has no parameter {name}{nearest(name, self.parameters)}")
             given[name] = self.parameters[name].parse(text)
         values = self._all(given)
-        self.refuse(values)
-        for name in given:
-            if values[name] != self.parameters[name].default and (idle := self.parameters[name].idle):
-                idle.check(values, (name,))
+        self.judge(values)
         return values
 
     def _all(self, given: dict) -> dict:
@@ -241,12 +238,31 @@ class System:
             values.update(x.sets.get(given.get(x.name, x.default), {}))
         return values | given
 
-    def effective(self, settings: list[str]) -> list[str]:
-        """Of `NAME=VALUE` settings those that do something beside the others."""
+    def effective(self, settings: list[str], facts: dict | None = None) -> list[str]:
+        """Of `NAME=VALUE` settings those that do something beside the others, and with a workload of these `facts`."""
         texts = dict(x.split("=", 1) for x in settings)
         values = self._all({name: self.parameters[name].parse(text) for name, text in texts.items()})
-        idle = {name for name in texts if (x := self.parameters[name].idle) and x.holds(values)}
+        idle = {name for name in texts if (x := self.parameters[name].idle) and x.holds(values | (facts or {}))}
         return [x for x in settings if x.partition("=")[0] not in idle]
+
+    def judge(self, known: dict):
+        """As `refuse`; and refuses values that would do nothing, unless they are defaults or what a choice made of them."""
+        self.refuse(known)
+        made = self._all({x.name: known[x.name] for x in self.parameters.values() if x.sets})
+        for x in self.parameters.values():
+            if x.idle and known[x.name] not in (x.default, made[x.name]):
+                x.idle.check(known, (x.name,))
+
+    def never(self, values: dict, result: dict) -> list[str]:
+        """Settings that ask for what did not go wrong: the run was over before."""
+        found = []
+        for x in self.parameters.values():
+            value = values[x.name]
+            if x.struck and (not x.idle.holds(values) if x.idle else value != x.default):
+                there = reduce(lambda part, name: (part or {}).get(name), x.struck.split("."), result)
+                if there is not None and not (value < 1e6 * there if x.struck == "simulated_s" else there):
+                    found.append(f"{x.name}={value}")
+        return found
 
     def refuse(self, known: dict):
         """Refuses values that do not go together: of parameters, or of these and of what a workload is (`Workload.facts`)."""
@@ -393,7 +409,7 @@ def _parameters(data: dict) -> tuple[dict[str, Parameter], list[dict]]:
                 raise ValueError(f"parameter {x.name}: {choice} is no choice, or sets what is no parameter")
             for name, value in values.items():
                 parameters[name].check(value)
-        if unknown := set(x.idle.names if x.idle else ()) - parameters.keys():
+        if unknown := set(x.idle.names if x.idle else ()) - parameters.keys() - set(FACTS):
             raise ValueError(f"parameter {x.name}: there is no {', '.join(sorted(unknown))} that it needs")
     return parameters, refused
 

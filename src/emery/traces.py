@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emery import data, pcapng, trace_page, trace_tables, trace_words
-from emery.common import UserError, nearest, written
+from emery.common import UserError, nearest, whole
 from emery.trace_records import Drop, Frame, Stage, check_name, records
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Trace:
     def pcapng(self, path: str | Path) -> None:
         """Writes the frames for Wireshark: an interface a stream, stamps of the offers, what became of each as its comment."""
         places: dict[str, int] = {}
-        with written(path), open(path, "wb") as out:
+        with whole(path), open(path, "wb") as out:
             out.write(pcapng.section())
             for frame in self:
                 if frame.data is None:
@@ -138,7 +138,7 @@ class Trace:
 
     def perfetto(self, path: str | Path) -> None:
         """Writes it for ui.perfetto.dev and chrome://tracing: a process a stream; a frame with its stages on a free track."""
-        with written(path), open(path, "w", encoding="utf-8") as handle:
+        with whole(path), open(path, "w", encoding="utf-8") as handle:
             handle.write('{"displayTimeUnit":"ns","traceEvents":[\n')
             handle.write(",\n".join(json.dumps(x, separators=(",", ":")) for x in self._events()))
             handle.write("\n]}\n")
@@ -151,7 +151,7 @@ class Trace:
                 raise UserError(f"{path}: a page has room for {count:,} frames: --worst names some, --perfetto takes all")
             streams[frame.stream].append((track, frame))
         text = trace_page.page(Path(self.path).name, dict(sorted(streams.items())))
-        with written(path):
+        with whole(path):
             Path(path).write_text(text, encoding="utf-8")
 
     def _events(self) -> Iterator[dict]:

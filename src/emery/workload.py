@@ -5,9 +5,11 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass, field, fields
+from decimal import ROUND_UP, Context
 
 from emery import capture, packets, routes, shapes
 from emery.common import UserError
+from emery.physics import GAP
 
 _SMALLEST = 64  # with FCS; the largest is the system's
 NAMED = {
@@ -16,12 +18,12 @@ NAMED = {
     "rfc2544": dict.fromkeys((64, 128, 256, 512, 1024, 1280, 1518), 1),
 }
 _PART = "[0-9]{1,6}(:[1-9][0-9]{0,2})?"  # of a mix: a size, and how many frames of a round
-_LONGEST = 1000 * 10**12  # picoseconds
+_LONGEST = 100.0  # seconds that anything is sent: the bench counts to 140
+_LONGEST_BURST = 2.0  # seconds that frames of a burst take at the rate: times off are up to 37 times the mean
 _UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _RATES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _SLOWEST = 1e6  # bits a second
 DIRECTIONS = ("tx", "rx", "both")
-_LONGEST_REPLAY = 100.0  # seconds
 TRAFFIC = ("frames", "tcp")
 OPTIONS = ("traffic", "pcap", "source", "timed", "size", "frames", "duration", "flows", "rate", "direction", "routes")
 OPTIONS += ("updates", "seed")
@@ -113,10 +115,26 @@ class Workload:
         options = {"traffic": self.traffic or TRAFFIC[0], "size": self.size, "flows": self.flows, "direction": self.direction}
         numbers = {
             "longest": max(self.sizes()),
-            "gbps": _bits(self.rate) / 1e9,
             "port": max(map(int, filter(None, self.pcap)), default=-1),
         }
         return {**options, **files, **numbers, "shape": ",".join(self.shape)}
+
+    def judge(self, system, values: dict, **also):
+        """Refuses what does not go together with these values of parameters, and `also` with such facts; what would do nothing;
+        and a rate that the line has not."""
+        system.judge({**values, **self.facts(), **also})
+        if line := system.hook("line"):
+            self._in_time(_within(self.rate, 1e9 * line(values)))
+
+    def _in_time(self, bits: float):
+        """Refuses what takes longer, at so many bits a second, than the bench can time."""
+        sizes = self.sizes()
+        frame = 8 * sum((size + GAP) * n for size, n in sizes.items()) / sizes.total() / bits
+        burst = int(self.shape.get("arrivals", "").partition(":")[2] or 0)
+        for option, frames, most in (("frames", self.frames, _LONGEST), ("arrivals", burst, _LONGEST_BURST)):
+            if frames * frame > most:
+                said = self.shape.get(option, frames)
+                raise UserError(f"--{option} {said}: {frames * frame:.4g} s at --rate {self.rate}; the most is {most:g} s")
 
     def title(self) -> str:
         """In words."""
@@ -154,9 +172,12 @@ def parse_duration(text: str, option: str = "--duration") -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(s|ms|us|ns|ps)", text)
     if not match or float(match[1]) == 0:
         raise UserError(f"{option} {text}: write a number with a unit, like 200us")
-    if float(match[1]) * _UNITS[match[2]] > _LONGEST:
-        raise UserError(f"{option} {text}: longer than {_LONGEST // 10**12} s")
-    return round(float(match[1]) * _UNITS[match[2]])
+    found = float(match[1]) * _UNITS[match[2]]
+    if found > _LONGEST * 10**12:
+        raise UserError(f"{option} {text}: longer than {_LONGEST:g} s")
+    if found < 1:
+        raise UserError(f"{option} {text}: shorter than 1ps")
+    return round(found)
 
 
 def _mix(text: str) -> Counter:
@@ -189,6 +210,17 @@ def _rate(text: str) -> str:
     if match[2] and _bits(text) < _SLOWEST:
         raise UserError(f"--rate {text}: less than {_SLOWEST / 1e6:g}M bits a second")
     return text
+
+
+def _within(rate: str, line: float) -> float:
+    """Bits a second of a rate; refuses one that a line of so many has not, or that is less than the bench can time."""
+    bits = _bits(rate) or float(rate) * line
+    if bits > line:
+        raise UserError(f"--rate {rate}: more than the line's {line / 1e9:g}G")
+    if bits < _SLOWEST:
+        least = Context(prec=3, rounding=ROUND_UP).create_decimal(repr(_SLOWEST / line))
+        raise UserError(f"--rate {rate}: less than {_SLOWEST / 1e6:g}M bits a second; the least of this line is {least:f}")
+    return bits
 
 
 def _bits(rate: str) -> float:
@@ -234,9 +266,9 @@ def _timed(text: str, captures: dict) -> float:
     if any(x.last_ns is None for x in captures.values()):
         raise UserError(f"--timed {text}: a packet of the capture has no time stamp")
     lasts = max(x.last_ns for x in captures.values()) - min(x.first_ns for x in captures.values())
-    if lasts / 1e9 > _LONGEST_REPLAY * float(text):
-        least = lasts / 1e9 / _LONGEST_REPLAY
-        raise UserError(f"--timed {text}: that takes more than {_LONGEST_REPLAY:g} s; the least is {least:.3g}")
+    if lasts / 1e9 > _LONGEST * float(text):
+        least = lasts / 1e9 / _LONGEST
+        raise UserError(f"--timed {text}: that takes more than {_LONGEST:g} s; the least is {least:.3g}")
     return float(text)
 
 

@@ -20,6 +20,11 @@ def _record(values: dict, size: float) -> int:
     return head + ceil((size - FCS) / 8) * 8
 
 
+def line(values: dict) -> float:
+    """Gb/s of the wire; the generator gives as much at the most."""
+    return _WIRE_GBPS
+
+
 def mix(values: dict, workload) -> dict:
     """There is one stream."""
     return {"rx": 1.0}

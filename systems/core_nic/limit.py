@@ -41,6 +41,11 @@ def _received(slot: PcieSlot, size: float, records: bool) -> PcieUse:
     return frame + slot.write(_DESCRIPTOR) + slot.read(_DESCRIPTOR * _RECEIVE_FETCH, 1 / _RECEIVE_FETCH)
 
 
+def line(values: dict) -> float:
+    """Gb/s of the wire."""
+    return _LINE_GBPS
+
+
 def mix(values: dict, workload) -> dict:
     """Sent and received alike."""
     return {way: 1.0 for way in ("tx", "rx") if workload.direction in (way, "both")}

@@ -15,6 +15,11 @@ from . import scenario
 _LINE_GBPS = 1.0
 
 
+def line(values: dict) -> float:
+    """Gb/s of each card."""
+    return _LINE_GBPS
+
+
 def demand(values: dict) -> list[list[float]]:
     """The share of each input's line that wants to leave at each output."""
     outputs = scenario.outputs(values)

@@ -106,6 +106,11 @@ class Nic:
         return self.slot.read(_PAGE, pages) + self.slot.write(self.completion, pages * records)
 
 
+def line(values: dict) -> float:
+    """Gb/s of each port."""
+    return min(values["line_gbps"], values["port_gbps"])
+
+
 def mix(values: dict, workload) -> dict:
     """All ports sent to and received from alike; what ports send out of shared queues is one stream."""
     ports = values["ports"] * values["interfaces"]
@@ -135,9 +140,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         coalesce=values["coalesce_bytes"] if values["receive_coalescing"] else 0,
     )
     tx, rx = (sum(fps for name, fps in rates.items() if name.startswith(way)) for way in ("tx", "rx"))
-    frame = sum(
-        share / ethernet_fps(size, min(values["line_gbps"], values["port_gbps"])) for size, share in sizes.items()
-    ) / sum(sizes.values())
+    frame = sum(share / ethernet_fps(size, line(values)) for size, share in sizes.items()) / sum(sizes.values())
     bare = nic.use(sizes, tx, rx, records=False)
     read_bytes = 1024 * values["read_kb"] * values["ports"] * values["interfaces"]
     lines = {"tx": values["ports"] if values["shared_queues"] else 1}  # that carry a stream

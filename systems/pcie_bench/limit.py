@@ -7,10 +7,15 @@ A transfer has the bytes of the longest frame with FCS.
 from math import ceil
 
 from emery.make import formats
-from emery.physics import PcieSlot
+from emery.physics import PcieSlot, pcie_gbps
 
 _CLOCK_NS = 4
 _BEAT = formats.load("probe_pkg").ProbeBeatBytes
+
+
+def line(values: dict) -> float:
+    """More than the link carries: transfers begin when the device is ready for them."""
+    return 1.1 * pcie_gbps(values["pcie_gen"], values["pcie_lanes"])
 
 
 def mix(values: dict, workload) -> dict:

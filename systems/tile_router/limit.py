@@ -22,6 +22,11 @@ _LINE, _HEAD = _MESH.LineWords, _MESH.HeadWords  # words of a memory's message; 
 _MESSAGE = _HEAD + 3  # words of a head on its way to the output linecard
 
 
+def line(values: dict) -> float:
+    """Gb/s of each linecard."""
+    return values["line_gbps"]
+
+
 def mix(values: dict, workload) -> dict:
     """Every input to the next output."""
     ports = len(boot.ports(values))
@@ -87,7 +92,7 @@ def loads(values: dict, sizes: dict, rates: dict) -> dict:
         for place in zip(("in", "out"), name.split("->"), strict=True):
             sums[place] = sums.get(place, 0.0) + rate
     most = {way: max(rate for (x, _), rate in sums.items() if x == way) for way in ("in", "out")}
-    frame = sum(share / ethernet_fps(size, values["line_gbps"]) for size, share in sizes.items()) / total
+    frame = sum(share / ethernet_fps(size, line(values)) for size, share in sizes.items()) / total
     need = {
         name: sum(share * _clocks(values, size)[name] for size, share in sizes.items()) / total / hz
         for name in ("link_in", "link_out", "memory", "payload")

@@ -3,6 +3,13 @@
 
 from emery.physics import ethernet_fps
 
+_LINE_GBPS = 1.0
+
+
+def line(values: dict) -> float:
+    """Gb/s of the wire."""
+    return _LINE_GBPS
+
 
 def mix(values: dict, workload) -> dict:
     """One stream."""
@@ -11,6 +18,6 @@ def mix(values: dict, workload) -> dict:
 
 def loads(values: dict, sizes: dict, rates: dict) -> dict:
     """The line."""
-    frame = sum(share / ethernet_fps(size, 1) for size, share in sizes.items()) / sum(sizes.values())
+    frame = sum(share / ethernet_fps(size, _LINE_GBPS) for size, share in sizes.items()) / sum(sizes.values())
     line = {"line": sum(rates.values()) * frame}
     return {"physics": line, "protocol": line}

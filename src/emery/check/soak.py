@@ -79,10 +79,11 @@ def soak(system, frames: int, seed: int, assertions: bool, say, stay: list[str] 
     source, done = random.Random(seed), Soak()
     while done.offered < frames:
         settings, options = draw(source, system.soak, frames - done.offered)
-        settings = system.effective([x for x in settings if x.partition("=")[0] not in given] + list(stay))
+        work = workload(system, options)
+        settings = system.effective([x for x in settings if x.partition("=")[0] not in given] + list(stay), work.facts())
         line = command(system, settings, options)
         try:
-            result = run_system(system, system.values(settings), workload(system, options), assertions=assertions)
+            result = run_system(system, system.values(settings), work, assertions=assertions)
         except UserError as error:
             done.refused += 1
             say(f"refused: {line}: {error}")

@@ -40,12 +40,12 @@ def _wire(target, values: dict, arguments) -> dict:
     if not target.linux.get("traffic"):
         if given := [x for x, value in options.items() if value and x != "seed"]:
             raise UserError(f"linux: --{given[0].replace('_', '-')}: the wire of {target.name} joins the guests")
-        target.refuse({**values, "linux": True})
+        target.judge({**values, "linux": True})
         return {}
     if (arguments.guests or 1) > 1 or arguments.switch is not None:
         raise UserError(f"linux: --guests 2, --switch: the wire of {target.name} ends in its card")
     work = workload(target, options)
-    target.refuse({**values, **work.facts(), "linux": True})
+    work.judge(target, values, linux=True)
     return {**work.settings(), **work.played()}
 
 
@@ -202,7 +202,7 @@ def _dpdk(arguments) -> int:
     work = workload(target, {**traffic(arguments), **({"size": "64"} if arguments.silent and not arguments.size else {})})
     if arguments.silent and not work.duration_ps:
         raise UserError("dpdk: --silent: say for how long with --duration, like 100us")
-    target.refuse({**values, **work.facts()})
+    work.judge(target, values)
     outputs = prepare_outputs(arguments.pcap_out, arguments.waves, note=note)
     costs = {name: getattr(arguments, name) for name in _COSTS if getattr(arguments, name) is not None}
     job = testpmd.Job(words, costs, work, arguments.silent, outputs.pcap_out, outputs.waves.path)

@@ -2,14 +2,12 @@
 """Words that several commands take, and how a command answers."""
 
 import argparse
-import contextlib
 import json
-import os
 import re
 import sys
 
 from emery import executors, process, shapes, system, terminal
-from emery.common import written
+from emery.common import whole
 from emery.runs import check_file
 from emery.workload import DEFAULTS, OPTIONS
 
@@ -42,14 +40,8 @@ def put(file: str | None, result: dict, text: str):
     print(text)
     if not file:
         return
-    try:
-        with written(file), open(file, "w") as handle:
-            handle.write(data)
-    except OSError:
-        if os.path.isfile(file):  # half a result is none
-            with contextlib.suppress(OSError):
-                os.remove(file)
-        raise
+    with whole(file), open(file, "w") as handle:
+        handle.write(data)
 
 
 def word(text: str) -> str:

@@ -17,7 +17,7 @@ from string import Template
 from emery import pictures, published
 from emery.charts import chart
 from emery.check import structure
-from emery.common import UserError, written
+from emery.common import UserError, whole
 from emery.limits import percent
 from emery.pages import diagram, provenance, svg
 from emery.published import number
@@ -249,5 +249,5 @@ def page(systems: list, folder: str | None) -> str:
 def write(systems: list, out: str, folder: str | None):
     """Writes the page."""
     text = page(systems, folder)
-    with written(out), open(out, "w", encoding="utf-8") as handle:
+    with whole(out), open(out, "w", encoding="utf-8") as handle:
         handle.write(text)
