@@ -149,6 +149,18 @@ def test_points_that_cannot_be_run_are_told_beside_the_others(tmp_path, capsys, 
     assert "rx_queues=2, ports=4" in lines[0] and lines[3].endswith("lost")
 
 
+def test_what_does_nothing_at_a_point_is_left_out_there(tmp_path, capsys, device):
+    """What all points have in common is refused only where no point has a use for it; an axis is what was asked for."""
+    grid = points.grid(TARGET, ["direction=tx,rx"])
+    found, _ = sweeps.Sweep(TARGET, grid, ["segments=4"], {"size": "64"}, str(tmp_path / "x")).run(lambda line: None)
+    assert [x["parameters"]["segments"] for _, x in found] == [4, 1]
+    assert swept(tmp_path, "--over", "direction=rx", "--set", "segments=4") == 2
+    assert "segments does nothing unless" in capsys.readouterr().err
+    assert swept(tmp_path, "--over", "direction=tx,rx", "--over", "segments=1,4") == 0
+    out = capsys.readouterr().out
+    assert len(re.findall(r"^rx +4 +failed +segments does nothing unless", out, re.M)) == 1
+
+
 def test_a_sweep_says_how_long_it_takes(tmp_path, device, monkeypatch):
     said, clock = [], iter(range(0, 10**6, 60))
     monkeypatch.setattr(options, "say", lambda: said.append)

@@ -29,10 +29,24 @@ class Sweep:
     def piece(self, point: dict) -> tuple[dict, dict, object]:
         """Point, parameters and workload of a run."""
         own = {k: v for k, v in point.items() if k in OPTIONS}
-        named = [f"{k}={v}" for k, v in point.items() if k in self.system.parameters]
-        values, work = self.system.values(self.settings + named), workload(self.system, {**self.options, **own})
+        work = workload(self.system, {**self.options, **own})
+        values = self.system.values(self._settings(point, work))
         work.judge(self.system, values)
         return point, values, work
+
+    def _settings(self, point: dict, work) -> list[str]:
+        """The point's; and of those that all have in common what does something there."""
+        named = [f"{k}={v}" for k, v in point.items() if k in self.system.parameters]
+        useful = self.system.effective(self.settings + named, work.facts())
+        return [x for x in self.settings if x in useful] + named
+
+    def _refuse_idle(self, pieces: list):
+        """Refuses what all have in common and does nothing at any point."""
+        for name, value in self.system.given(self.settings).items():
+            idle = self.system.parameters[name].idle
+            if idle and all(values[name] != value for _, values, _ in pieces):
+                _, values, work = pieces[0]
+                idle.check({**values, **work.facts(), name: value}, (name,))
 
     def run(self, say) -> tuple[list[tuple[dict, dict]], str]:
         """Runs all points that `out` does not have yet; gives them with their results, and the file. Points whose settings
@@ -45,6 +59,7 @@ class Sweep:
                 refused[place] = {"failure": str(error)}
         if not pieces:
             raise UserError(refused[0]["failure"])
+        self._refuse_idle(list(pieces.values()))
         finished = Results(kept_in(self.out, "sweep", self.system, self.points, self.settings, self.options), self.executor)
         begun, done, progress = time.monotonic(), itertools.count(1), Progress("sweep")
 

@@ -220,6 +220,12 @@ class System:
 
     def values(self, settings: list[str] = ()) -> dict:
         """All parameters, with `NAME=VALUE` settings applied."""
+        values = self._all(self.given(settings))
+        self.judge(values)
+        return values
+
+    def given(self, settings: list[str]) -> dict:
+        """What `NAME=VALUE` settings say, by parameter."""
         given = {}
         for setting in settings:
             name, equals, text = setting.partition("=")
@@ -228,9 +234,7 @@ class System:
             if name not in self.parameters:
                 raise UserError(f"{self.name} has no parameter {name}{nearest(name, self.parameters)}")
             given[name] = self.parameters[name].parse(text)
-        values = self._all(given)
-        self.judge(values)
-        return values
+        return given
 
     def _all(self, given: dict) -> dict:
         values = {x.name: x.default for x in self.parameters.values()}
@@ -240,9 +244,9 @@ class System:
 
     def effective(self, settings: list[str], facts: dict | None = None) -> list[str]:
         """Of `NAME=VALUE` settings those that do something beside the others, and with a workload of these `facts`."""
-        texts = dict(x.split("=", 1) for x in settings)
-        values = self._all({name: self.parameters[name].parse(text) for name, text in texts.items()})
-        idle = {name for name in texts if (x := self.parameters[name].idle) and x.holds(values | (facts or {}))}
+        given = self.given(settings)
+        values = self._all(given)
+        idle = {name for name in given if (x := self.parameters[name].idle) and x.holds(values | (facts or {}))}
         return [x for x in settings if x.partition("=")[0] not in idle]
 
     def judge(self, known: dict):
