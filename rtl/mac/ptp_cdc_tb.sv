@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "tb.svh"
-/// ptp_cdc: error against the exact time for many pairs of clocks, frequency offsets and steps of the source.
+/// ptp_cdc: error against the exact time for many pairs of clocks, frequency offsets and steps of the source; samples that come too late.
 module ptp_cdc_tb;
   import eth_pkg::*;
   `TB_BEGIN
   `TB_TIMEOUT(4_000_000)
 
-  // Clocks of any period in ps, from an edge that a delay moves: no two runs have the same phases.
+  // Clocks of any period in ps, from an edge that a delay moves: no two runs have the same phases. The core's leaves out some clocks.
   real core_period = 4.0, mac_period = 3.103, delay = 0.0;
   logic core_clk = 0, mac_clk = 0, reset = 1;
   logic mac_rst = 1;
+  int unsigned leave_out = 0, left_out = 0;
   always begin
     #1.0 core_clk = 1;
     #1.0 core_clk = 0;
     #(core_period - 2.0);
+    left_out  = leave_out;
+    leave_out = 0;
+    #(real'(left_out) * core_period);
   end
   always begin
     #(mac_period - 2.0 + delay) delay = 0.0;
@@ -29,7 +33,7 @@ module ptp_cdc_tb;
   ptp_time_t source = 0, now;
   always @(posedge core_clk) begin
     core_edge = $realtime;
-    fraction += rate + real'(step);
+    fraction += rate * real'(1 + left_out) + real'(step);
     step = 0;
     whole += longint'($floor(fraction));
     fraction -= $floor(fraction);
@@ -133,6 +137,22 @@ module ptp_cdc_tb;
     #1000;
   endtask
 
+  // Core clocks are left out: no sample that comes after Compare counts. One that was asked for meanwhile and comes before it is newer than
+  // it is taken for, by less than what a sample has until Compare.
+  task automatic late_samples();
+    real was = worst, normal = bound;
+    forwards = 0;
+    bound = 16.0 * mac_period + 30.0;
+    #(real'($urandom_range(300_000)) / 1000.0);
+    leave_out = $urandom_range(100, 20) * int'($ceil(mac_period / core_period));
+    while (leave_out != 0 || left_out != 0) @(posedge core_clk);
+    #3000;
+    worst = was;
+    bound = normal;
+    forwards = 1;
+    #1000;
+  endtask
+
   task automatic run(real core, real mac, real ppm, longint from);
     start(core, mac, ppm, from);
     #8000;
@@ -147,6 +167,7 @@ module ptp_cdc_tb;
     stepped(64'd1 << 40);
     stepped(-(64'd1 << 40));
     stepped(longint'($urandom_range(2000)) - 1000);
+    late_samples();
     again();
     if (worst > worst_of_all) worst_of_all = worst;
     if (core <= 4.0 && worst > worst_at_4) worst_at_4 = worst;

@@ -3,12 +3,15 @@
 `include "stream.svh"
 /// tlp_tx_mux: every TLP comes out once, whole and in the order of its input; credits are never overdrawn; a class
 /// without credits does not hold up the others; every input gets its turn; a beat a clock; nothing begins while closed.
-module tlp_tx_mux_tb;
+/// tlp_tx_mux_even_tb has the same with as many inputs as an index can name.
+module tlp_tx_mux_tb
   import pcie_pkg::*;
+#(
+    parameter int N = 5
+);
   `TB_BEGIN
   `TB_TIMEOUT(300_000)
-  localparam int N = 5;
-  localparam logic [N-1:0] Posted = 5'b01011, NonPosted = 5'b00100;  // input 4: completions
+  localparam logic [N-1:0] Posted = N'(5'b01011) & ~(N'(1) << (N - 1)), NonPosted = N'(5'b00100);  // the last input: completions
 
   fc_limit_t fc;
   logic [2:0] starved;
@@ -48,11 +51,11 @@ module tlp_tx_mux_tb;
     tlp_dw0_t dw0;
     next_beat = '0;
     if (left[i] == 0) begin
-      left[i] = NonPosted[i] || (i == 4 && $urandom_range(3) == 0) ? 0 :
+      left[i] = NonPosted[i] || (i == N - 1 && $urandom_range(3) == 0) ? 0 :
           $urandom_range(max_dws, min_dws);
       if (left[i] != 0 && $urandom_range(3) == 0) left[i] = max_dws;
       dw0 = '0;
-      dw0.fmt_type = i == 4 ? (left[i] == 0 ? Cpl : CplD) : NonPosted[i] ? MRd4 : MWr4;
+      dw0.fmt_type = i == N - 1 ? (left[i] == 0 ? Cpl : CplD) : NonPosted[i] ? MRd4 : MWr4;
       dw0.length = NonPosted[i] ? 10'($urandom()) : 10'(left[i]);
       next_beat.hdr[127:96] = dw0;
       next_beat.sop = 1;

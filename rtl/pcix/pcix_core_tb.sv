@@ -52,6 +52,7 @@ module pcix_core_tb;
   int unsigned done_count[Cards], ready_percent = 100, gap_percent = 0, ack_percent = 100;
   bus_event_t event_now[Cards];
   int unsigned counts[Cards][string];
+  int unsigned accesses[Cards] = '{default: 0};  // of registers
   logic [31:0] timeout = 0;
 
   for (genvar c = 0; c < Cards; c++) begin : g_card
@@ -129,6 +130,7 @@ module pcix_core_tb;
     );
     always @(posedge clk)
       if (!rst) begin
+        accesses[c] += 32'(regs.req);
         if (event_now[c].master_abort) counts[c]["master_abort"]++;
         if (event_now[c].target_abort) counts[c]["target_abort"]++;
         if (event_now[c].retry) counts[c]["retry"]++;
@@ -286,15 +288,23 @@ module pcix_core_tb;
     for (int i = 0; i < 60; i++) begin
       automatic logic [63:0] value = {$urandom(), $urandom()};
       automatic logic [63:0] at = Bar + 64'((i & 1) << 18) + 64'($urandom_range(16383) * 8);
+      automatic logic [7:0] left_out = i % 8 == 0 ? '1 : 8'($urandom());
+      automatic int unsigned accessed = accesses[i&1];
       ack_percent = $urandom_range(100, 10);
       host_write(at, value, 8'h00, 8);
       host_read(at, 8, MemReadBlock, d, bad);
       `CHECK(d == value && !bad, "64 bits of registers")
+      host_write(at, ~value, left_out, 8);
+      for (int k = 0; k < 8; k++) if (!left_out[k]) value[8*k+:8] = ~value[8*k+:8];
+      host_read(at, 8, MemReadBlock, d, bad);
+      `CHECK(d == value && !bad, "some bytes of registers")
       host_write(at + 4, ~value, 8'h0f, 4);
       host_read(at, 4, MemReadDword, d, bad);
       `CHECK(d == {value[31:0], value[31:0]} && !bad, "lower register")
       host_read(at + 4, 4, i[0] ? MemReadDword : MemReadBlock, d, bad);
       `CHECK(d == {2{~value[63:32]}} && !bad, "upper register")
+      `CHECK(accesses[i&1] - accessed == 9 + 32'(left_out[3:0] != '1) + 32'(left_out[7:4] != '1),
+             "accesses to registers that are not meant, or too few")
     end
     host_read(Bar + 16, 16, MemReadBlock, d, bad);
     `CHECK(bad && !host_aborted, "a long read of registers")
