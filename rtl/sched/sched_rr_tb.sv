@@ -6,12 +6,14 @@
 /// (packets leave after some clocks): every packet is sent once, limits and bursts are kept, turns are round robin,
 /// disabling works and forgets nothing, and many queues get a grant a clock at bursts of one packet.
 /// +any_policy: turns may be any, half as many grants do, and all takes its time (a scheduler of the user's own).
+/// sched_rr_even_tb has the same with as many queues as an index can name.
 module sched_rr_tb
   import queue_pkg::*;
-;
+#(
+    parameter int Queues = 24  // the next number does not exist
+);
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
-  localparam int Queues = 24;  // number 24 does not exist
 
   logic [ 3:0] max_burst = 8;
   logic [15:0] max_inflight = 1000;
