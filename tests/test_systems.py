@@ -375,7 +375,7 @@ IDLE = {
         "ptp_slave_ppb=9", "ptp_wander_ppb=9", "ptp_cable_ns=9", "ptp_residence_ns=999", "ptp_switch_stamp_ns=9",
         "tcp_window_kb=99", "tcp_rto_us=999", "tcp_delay_us=9.0", "tcp_cpus=9", "tcp_ns_per_segment=9", "tcp_ns_per_kb=9",
     ],
-    "pcie-bench": ["read_tail_ns=9"],
+    "pcie-bench": ["read_tail_ns=9", "engine_write_ns=9 direction=tx", "engine_delay_ns=8 direction=rx"],
     "tile-router": ["held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9"],
 }  # fmt: skip
 
