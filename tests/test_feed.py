@@ -113,6 +113,11 @@ def test_packets_that_were_cut_short(tmp_path):
     assert found.sizes == {65: 1, 1004: 1, 68: 1} and found.describe() == {"packets": 3, "cut": 2, "lasts_s": 2.0}
 
 
+def test_packets_without_a_whole_header(tmp_path):
+    found = capture.read(str(write_pcap(tmp_path / "a.pcap", [(b"", 0), bytes(13), bytes(14)])))
+    assert found.describe() == {"packets": 3, "short": 2, "lasts_s": 2.0} and found.sizes == {64: 3}
+
+
 @pytest.mark.parametrize("link", [101, 228, 229, 12, 14])
 def test_raw_ip(tmp_path, link):
     """An Ethernet header that says which IP it is; of a packet cut short, the bytes that are there."""

@@ -25,6 +25,7 @@ from emery.make import cache
 _STAMPS = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}  # nanoseconds of the lower part of a stamp, by magic number
 _SECTION, _BYTE_ORDER = 0x0A0D0D0A, 0x1A2B3C4D
 _ETHERNET = 1  # a link type
+_HEADER = 14  # its bytes
 # Bytes before an IP packet: none of raw IP (12 and 14 in files of BSD systems), the family of BSD's loop-back.
 _IP = {101: 0, 228: 0, 229: 0, 12: 0, 14: 0, 0: 4, 108: 4}
 # Of what Linux captures from any interface (`tcpdump -i any`): the bytes of its header, and where in it the EtherType is.
@@ -43,12 +44,13 @@ class Capture:
     packets: int
     cut: int  # packets cut short when captured: zeros in place of the rest
     raw_ip: int  # packets that had no Ethernet header and got one
+    short: int  # packets shorter than an Ethernet header: zeros in place of the rest
     first_ns: int | None  # earliest and latest stamp; None where a packet has none
     last_ns: int | None
 
     def describe(self) -> dict:
         """As the result states it: only what applies."""
-        told = {name: getattr(self, name) for name in ("packets", "cut", "raw_ip") if getattr(self, name)}
+        told = {name: getattr(self, name) for name in ("packets", "cut", "raw_ip", "short") if getattr(self, name)}
         return told | ({"lasts_s": (self.last_ns - self.first_ns) / 1e9} if self.last_ns is not None else {})
 
 
@@ -129,6 +131,7 @@ def _play(path: str, data, out: Path):
                 if not 0 <= (ns or 0) < 10**9 << 32:
                     raise _Damaged(at, "its time stamp is out of range")
                 number += 1
+                counts["short"] += length < _HEADER
                 sizes[max(length, 60) + 4] += 1
                 stamps.append(ns)
                 played.write(struct.pack("<IIII", *divmod(ns or 0, 10**9), length, length) + frame)
@@ -138,7 +141,7 @@ def _play(path: str, data, out: Path):
     if not number:
         raise UserError(f"{path}: no packet in it")
     timed = None not in stamps
-    about = {"sizes": sizes, "packets": number, "cut": counts["cut"], "raw_ip": counts["raw_ip"]}
+    about = {"sizes": sizes, "packets": number, **{name: counts[name] for name in ("cut", "raw_ip", "short")}}
     about |= {"first_ns": min(stamps) if timed else None, "last_ns": max(stamps) if timed else None}
     (out / "about.json").write_text(json.dumps(about))
 

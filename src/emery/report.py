@@ -57,6 +57,7 @@ def _made_up(workload: dict) -> list[str]:
     said = {
         "cut": "cut short when captured: zeros in place of the rest",
         "raw_ip": "without an Ethernet header: one before them",
+        "short": "shorter than an Ethernet header: zeros in place of the rest",
     }
     names = workload.get("pcap", {}) | workload.get("source", {})
     return [
