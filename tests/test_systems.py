@@ -132,11 +132,13 @@ def test_lint_and_registers(card):
     ("code", "says"),
     [
         (
-            "def mix(v, w): return {'wire0': 1.0}\ndef loads(v, s, r):\n    return {'physics': v['lanes']}\n",
+            "def mix(v, w): return {'wire0': 1.0}\ndef loads(v, s, r):\n    return {'physics': v['lanes']}\n"
+            "def line(v): return 1\n",
             "limit.py:3: KeyError: 'lanes'",
         ),
         ("def loads(:\n", "SyntaxError"),
-        ("", "has no attribute 'loads'"),
+        ("", "has no attribute 'line'"),
+        ("def line(v): return 1\n", "has no attribute 'loads'"),
     ],
 )
 def test_faults_of_its_python_are_one_line(card, capsys, code, says):
