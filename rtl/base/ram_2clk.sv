@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "stream.svh"
 /// RAM that one clock writes and another reads. Read latency 1 clock, `rdata_o` holds while `re_i` is low. A word must not be
 /// read while it is written. Contents are not reset.
 module ram_2clk #(
@@ -17,6 +16,6 @@ module ram_2clk #(
     output logic [Width-1:0] rdata_o
 );
   logic [Width-1:0] mem[Depth];
-  always_ff @(posedge wclk_i) if (we_i) `STORE(mem[waddr_i], wdata_i)
+  always_ff @(posedge wclk_i) if (we_i) mem[waddr_i] <= wdata_i;
   always_ff @(posedge rclk_i) if (re_i) rdata_o <= mem[raddr_i];
 endmodule
