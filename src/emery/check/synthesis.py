@@ -103,29 +103,30 @@ def netlist_file(subject: Subject, kind: str, passes: tuple[str, ...], cells: tu
 
 
 def mapped_key(subject: Subject) -> str:
-    """Names the netlist after mapping by all that it follows from, on whichever machine."""
-    return _key(subject, "mapped", _mapping(subject))
+    """Names the netlist after mapping by what its cells follow from (not their places in sources), on any machine."""
+    return _key(subject, "mapped", _mapping(subject), of=seen)
 
 
 def _mapping(subject: Subject) -> tuple[str, ...]:
     return (f"{_MAP} -top {subject.top}",)
 
 
-def _key(subject: Subject, kind: str, passes: tuple[str, ...], cells: tuple[str, ...] = ()) -> str:
-    return cache.digest("netlist", kind, passes, _digest(subject), metadata.version("pyosys"), *cells)
+def _key(subject: Subject, kind: str, passes: tuple[str, ...], cells: tuple[str, ...] = (), of=cache.file_digest) -> str:
+    return cache.digest("netlist", kind, passes, _digest(subject, of), metadata.version("pyosys"), *cells)
 
 
-def _digest(subject: Subject) -> str:
-    """What a netlist follows from. Of a block only what it uses counts: it is not made anew for another's sake."""
+def _digest(subject: Subject, of) -> str:
+    """What a netlist follows from: `of` each source. Of a block only what it uses: it is not made anew for another's sake."""
     if not subject.wrapper:
         words = [subject.top, subject.rtl.parameters]
-        return cache.digest(words, sorted((x.name, seen(x)) for x in build.design_files(subject.rtl)))
+        return cache.digest(words, sorted((x.name, of(x)) for x in build.design_files(subject.rtl)))
     design = structure.read()
     files = {ROOT / design.modules[x].path for x in design.below({subject.name}) | _interfaces(subject)}
     others = [ROOT / x for x in subject.rtl.files if x.endswith("_pkg.sv")]
+    others += [] if of is seen else (ROOT / "rtl").glob("*/*.svh")
     others += [x for folder in subject.rtl.dirs if Path(folder).is_absolute() for x in Path(folder).glob("*.sv")]
     files |= build.named({x.stem: x for x in others}, [subject.wrapper, *(x.read_text() for x in files)])
-    return cache.digest(subject.wrapper, sorted((x.name, seen(x)) for x in files))
+    return cache.digest(subject.wrapper, sorted((x.name, of(x)) for x in files))
 
 
 @functools.cache
