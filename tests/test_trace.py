@@ -2,6 +2,7 @@
 """`run --trace` of every system, and `emery trace`: what a trace says agrees with the result, and moves with what causes it."""
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -12,7 +13,7 @@ from conftest import FOUR_PORTS
 import emery
 from emery import runs, system, traces
 from emery.cli import main, packages
-from emery.common import ROOT
+from emery.common import ROOT, whole
 from emery.workload import workload
 
 PAGE = (ROOT / "docs" / "trace.md").read_text()
@@ -308,6 +309,16 @@ def test_frame_and_worst(trace, capsys):
     assert main(["trace", str(trace), "--frame", "3"]) == 0
     told = capsys.readouterr().out
     assert "dropped for tx_error" in told and "at dma_read" in told and "not which" in told
+
+
+def test_a_file_that_cannot_be_written_stays(tmp_path, monkeypatch):
+    """Nothing of it was begun. (Who may write to all is told that this one may not.)"""
+    path = tmp_path / "kept.json"
+    path.write_text("before")
+    monkeypatch.setattr(os, "access", lambda *a: False)
+    with pytest.raises(OSError), whole(path):
+        raise PermissionError(13, "Permission denied")
+    assert path.read_text() == "before"
 
 
 @pytest.mark.parametrize("option", ["--perfetto", "--pcapng", "--html"])

@@ -4,9 +4,8 @@
 ///
 /// Words of Idle that find the store more than a third full are left out, those that find it less than a quarter full go out twice, and what
 /// comes after an empty store waits until some of it is there, with Idle until then: so clocks that differ are no matter where there are such
-/// words between frames. At line rate there are hardly any; then
-/// a difference that adds up to the store (30 ppm: 0.4 million words) spoils a frame. Latency about 20 clocks of `out_clk_i`. Either
-/// side's reset may come alone; what is under way is then cut or lost.
+/// words between frames. At line rate there are hardly any; then a difference that adds up to the store (30 ppm: 0.4 million words) spoils a
+/// frame. Latency about 20 clocks of `out_clk_i`. Either side's reset may come alone; what is under way is then cut or lost.
 module xgmii_loop
   import xgmii_pkg::*;
 (

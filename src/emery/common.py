@@ -31,12 +31,12 @@ def written(path):
 
 @contextmanager
 def whole(path):
-    """As `written`, of a file that is made at once: what was begun of it is removed where that fails."""
+    """As `written`, of a file that is made at once: what was begun of it is removed where that fails, and nothing else."""
     try:
         with written(path):
             yield
     except BaseException:
-        if os.path.isfile(path):
+        if os.path.isfile(path) and os.access(path, os.W_OK):
             with suppress(OSError):
                 os.remove(path)
         raise
