@@ -34,7 +34,7 @@ module tlp_tx_mux_tb
   );
 
   int unsigned in_percent[N], out_percent = 100, max_dws = 64, min_dws = 1;
-  logic [N-1:0] valid, ready;
+  logic [N-1:0] ready, valid = '1;  // as if in traffic when the reset begins
   tlp_beat_t          data      [N];
   logic        [15:0] serial    [N];  // of the next beat in and out of each input
   logic        [15:0] out_serial[N];
@@ -85,6 +85,7 @@ module tlp_tx_mux_tb
 
   int current = -1;
   logic [N-1:0] waited;  // a clock ago
+  bit was_rst = 0;
   always @(posedge clk) begin
     // Nobody starves of credits who has nothing to send.
     if (!rst) begin
@@ -93,7 +94,10 @@ module tlp_tx_mux_tb
       `CHECK(!starved[2] || (waited & ~Posted & ~NonPosted) != '0,
              "completions starve, and none waits")
     end
-    waited = valid;
+    // What waited before a reset is not counted behind it.
+    if (was_rst) `CHECK(starved == '0, "starves in a reset")
+    was_rst = rst;
+    waited  = valid;
     if (!rst && out.valid && out.ready) begin
       int i;
       tlp_dw0_t dw0;
