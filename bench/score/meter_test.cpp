@@ -30,6 +30,7 @@ void test_one_stream(Checks& check) {
     const Meter::Window window = meter.window();
     check.that(window.steady && window.from > kMicrosecond && window.to <= span, "within the run");
     check.that(window.to - window.from > span * 9 / 10, "most of the run is measured");
+    check.that(meter.within(1, window).frames == 0, "nothing of the next stream, which is none");
     check.near(mpps(meter, 0), 100, 0.1, "rate of a steady stream");
     const auto rates = *Meter::rates(meter.within(0, window), window);
     check.near(rates.l2_gbps, 51.2, 0.1, "its frames' bits");
