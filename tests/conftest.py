@@ -215,6 +215,7 @@ def body(streams, totals=None):
     """What a simulator writes."""
     return {
         "simulated_s": 1e-5,
+        "traffic_s": 9e-6,
         "wall_s": 0.02,
         "cycles": {"core": 2500},
         "window": {"from_ns": 1000.0, "to_ns": 9000.0, "steady": True, "settled_mpps": 0.1},

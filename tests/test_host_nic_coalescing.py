@@ -255,6 +255,7 @@ def test_a_function_is_reset_in_the_middle_of_its_aggregates(simulate, functions
         dropped = stream["offered"] - stream["delivered"]
         assert stream["dropped"] == ({"reset": dropped} if dropped else {}) and (dropped == 0 or name[2:] == last)
     assert result["streams"]["rx" + last]["delivered"] > 5 and lost(result) > 5
+    assert result["resources"]["function_reset"]["struck"] and "never" not in result
     assert result["resources"]["function_resets"] == 1 and joined(result)[-1] > 0
 
 

@@ -3,6 +3,7 @@
 
 import gzip
 import json
+import math
 import os
 import shutil
 import struct
@@ -462,6 +463,13 @@ NEVER = {
     "direct-router": ["dead_at_us=900 dead_card=1", "stall_at_us=900 stall_us=5 stalled_card=1"],
     "host-nic": ["fault=doorbell fault_frame=900", "reset_at_us=900.5"],
 }
+# Between the last frame and the end of the simulation, by this much behind the traffic.
+LATE = {
+    "capture": "link_stall_at_us={} link_stall_us=5",
+    "core-nic": "stall_after_us={} stall_us=5",
+    "direct-router": "dead_at_us={} dead_card=1",
+    "host-nic": "function_reset_at_us={} functions=2",
+}
 
 
 @pytest.mark.parametrize(("name", "settings"), [(name, x) for name, all_ in NEVER.items() for x in all_])
@@ -472,11 +480,26 @@ def test_what_never_went_wrong_is_told(name, settings, tmp_path, capsys):
     assert main([*how, *words]) == 0, capsys.readouterr().err
     result, first = json.loads((tmp_path / "r.json").read_text()), settings.split()[0]
     (told,) = result["never"]
-    assert told.removesuffix(".0") == first and f"never      {told}: the run was over before" in capsys.readouterr().out
+    assert told.removesuffix(".0") == first and f"never      {told}: the traffic was over before" in capsys.readouterr().out
     Draft202012Validator(result_schema(system.load(name))).validate(result)
     soon = first.replace("900.5", "0.1").replace("900", "5") if first[-1].isdigit() else "fault_frame=5"
     assert main([*how, *words, "--set", soon]) in (0, 1)
     assert "never" not in json.loads((tmp_path / "r.json").read_text())
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_what_came_when_no_frame_was_left_is_told(name, tmp_path, capsys):
+    """What goes wrong behind the last frame, though the simulation still runs, did nothing: it is told as well."""
+    without = LATE[name].split()[1].partition("=")[2] if name == "host-nic" else ""
+    how = ["run", name, "--size", "64", "--frames", "40", "--json", str(tmp_path / "r.json")]
+    assert main([*how, *(["--set", f"functions={without}"] if without else [])]) == 0, capsys.readouterr().err
+    result = json.loads((tmp_path / "r.json").read_text())
+    at = math.ceil(1e6 * result["traffic_s"])
+    assert 0 < at < 1e6 * result["simulated_s"]
+    words = [x for setting in LATE[name].format(at).split() for x in ("--set", setting)]
+    assert main([*how, *words]) == 0, capsys.readouterr().err
+    (told,) = json.loads((tmp_path / "r.json").read_text())["never"]
+    assert told.removesuffix(".0") == LATE[name].format(at).split()[0]
 
 
 @pytest.mark.parametrize("name", system.names())

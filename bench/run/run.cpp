@@ -132,6 +132,7 @@ void Run::run() {
     draining_ = true;
     while (!given_up_ && !settled()) step();
     running_ = false;
+    drained_ = simulation_.now();
   }
   account();
   rest();
@@ -163,6 +164,7 @@ void Run::close() {
 void Run::write(JsonWriter& json, double wall_seconds) const {
   json.begin_object()
       .field("simulated_s", static_cast<double>(ended_) / 1e12)
+      .field("traffic_s", static_cast<double>(drained_ - traffic_start_) / 1e12)
       .field("wall_s", wall_seconds);
   json.object("cycles");
   for (int clock = 0; clock < simulation_.clocks(); ++clock)

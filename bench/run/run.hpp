@@ -210,7 +210,7 @@ class Run : public Component {
   std::unique_ptr<Debugger> debugger_;
   std::uint64_t given_up_on_ = 0;  // frames under way that will not come out, of a live run
   bool running_ = false, draining_ = false, given_up_ = false;
-  Time traffic_start_ = 0, last_move_ = 0, last_frame_ = 0, ended_ = 0;
+  Time traffic_start_ = 0, last_move_ = 0, last_frame_ = 0, drained_ = 0, ended_ = 0;
   std::vector<std::uint64_t> cycles_;  // until then, of each clock
   double shown_ = 0;
   Findings trouble_;

@@ -114,7 +114,7 @@ def run_table(result: dict, title: str) -> str:
     lines += [_own(x) for x in result.get("identity", {}).get("with", ())]
     lines += [f"capture    {x}" for x in _made_up(result["workload"])]
     lines += [f"note       {x}" for x in result.get("resources", {}).get("notes", ())]
-    lines += [f"never      {x}: the run was over before" for x in result.get("never", ())]
+    lines += [f"never      {x}: the traffic was over before" for x in result.get("never", ())]
     window = result["window"]
     micro = [f"{window[x] / 1e3:,.1f}" for x in ("from_ns", "to_ns")]
     lines.append(

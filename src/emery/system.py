@@ -57,7 +57,7 @@ class Parameter:
     rtl_values: tuple = ()  # what each choice is called in Verilog
     when: dict = field(default_factory=dict)  # bench and top are told only while these parameters have these values
     needs: str = ""  # a condition over parameters and the workload, in Python's words, without which it does nothing
-    struck: str = ""  # of what goes wrong on purpose: where a result says whether it did; `simulated_s`: of a time in us
+    struck: str = ""  # of what goes wrong on purpose: where a result says whether it did; `traffic_s`: of a time in us
     sets: dict = field(default_factory=dict)  # what each choice makes of others that nobody sets; the bench is told of those
 
     @property
@@ -258,13 +258,13 @@ class System:
                 x.idle.check(known, (x.name,))
 
     def never(self, values: dict, result: dict) -> list[str]:
-        """Settings that ask for what did not go wrong: the run was over before."""
+        """Settings that ask for what did not go wrong: the traffic was over before."""
         found = []
         for x in self.parameters.values():
             value = values[x.name]
             if x.struck and (not x.idle.holds(values) if x.idle else value != x.default):
                 there = reduce(lambda part, name: (part or {}).get(name), x.struck.split("."), result)
-                if there is not None and not (value < 1e6 * there if x.struck == "simulated_s" else there):
+                if there is not None and not (value < 1e6 * there if x.struck == "traffic_s" else there):
                     found.append(f"{x.name}={value}")
         return found
 

@@ -226,6 +226,7 @@ std::vector<int> FunctionsBench::streams_of(const Function& f) const {
 
 void FunctionsBench::reset_function() {
   reset_at_ = kNever;
+  was_reset_ = true;
   Function& f = last_that_behaves();
   f.away = true;
   f.host->config_write(device_control(*f.host), kInitiateReset, 0x2);
@@ -344,7 +345,7 @@ void FunctionsBench::report(JsonWriter& json) const {
   }
   json.end_array();
   json.field("function_outside", outside_).field("function_resets", resets_);
-  json.object("function_reset").field("lost", lost_).end_object();
+  json.object("function_reset").field("struck", was_reset_).field("lost", lost_).end_object();
   json.field("function_spoofed", spoofed_).field("segments_joined", joined_);
   json.object("hostile").field("frames_to", to_hostile_).field("frames_from", of_hostile_);
   if (hostile_) {

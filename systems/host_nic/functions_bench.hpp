@@ -85,6 +85,7 @@ class FunctionsBench final : public Run {
   std::vector<Function> functions_;
   std::unique_ptr<HostileFunction> hostile_;
   Time reset_at_;  // of the function that is reset; kNever: it has been, or will not
+  bool was_reset_ = false;
   std::vector<std::uint64_t> in_reset_;  // frames of its streams that it may have lost
   std::uint64_t lost_ = 0;               // and those that it has
   std::vector<std::unique_ptr<MacPort>> ports_;
