@@ -37,7 +37,7 @@ module xgmii_loop_tb
       `CHECK(dut.in.valid == !(idle && level_was > 11 && wide_was), "Idle is left out, or is not")
       `CHECK(dut.in.data.twice == (idle && level_was < 8), "Idle is doubled, or is not")
       left_out += 32'(!dut.in.valid);
-      doubled  += 32'(dut.in.data.twice);
+      doubled += 32'(dut.in.data.twice);
     end
     level_was = 32'(dut.level);
     wide_was  = from.ctl[3];
@@ -97,7 +97,7 @@ module xgmii_loop_tb
       repeat (80) @(posedge in_clk);
       `CHECK(to == IdleWord && !dut.out.valid, "not empty")
       @(negedge in_clk);
-      looks  = 1;
+      looks = 1;
       frame(1203, 0);
       in_rst = 0;
       settle();

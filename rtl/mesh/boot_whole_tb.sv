@@ -49,7 +49,8 @@ module boot_whole_tb
       expect_go();
       if (register != 6'(WholeGo)) begin
         i_master.read(UnitW'(register) << 2, value);
-        `CHECK(value == (register == 6'(WholeSize) ? {16'd0, 8'(Rows), 8'(Cols)} : '0), "a register")
+        `CHECK(value == (register == 6'(WholeSize) ? {16'd0, 8'(Rows), 8'(Cols)} : '0),
+               "a register")
       end
       if ($urandom_range(9) == 0) begin
         again <= 1;
