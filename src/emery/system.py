@@ -171,7 +171,7 @@ class Refusal:
         if self.holds(known):
             names = dict.fromkeys((*also, *self.names))
             said = {x: str(known[x]).lower() if isinstance(known[x], bool) else known[x] for x in names}
-            shown = {name: x for name, x in said.items() if x not in ("false", "")} or said
+            shown = {name: x for name, x in said.items() if name in also or x not in ("false", "")} or said
             raise UserError(f"{', '.join(f'{name}={x}' for name, x in shown.items())}: {self.why}")
 
 
