@@ -229,6 +229,23 @@ def test_a_module_that_is_not_there_with_these_parameters(made, capsys):
 
 
 @pytest.mark.parametrize(
+    ("words", "name", "setting", "source"),
+    [
+        (("firmware",), "core-nic", "firmware=rmw", "filter.c"),
+        (("firmware", "--from", "balance.c"), "core-nic", "firmware=filter", "balance.c"),
+        (("tile",), "tile-router", "version=III.d", "forward.c"),
+    ],
+)
+def test_a_source_that_no_program_has_with_these_parameters(made, words, name, setting, source):
+    """It was left out without a word. What `new` makes is in use as it is."""
+    made(*words)
+    mine = extension.chosen(name, ["mine"])
+    mine.settings(mine.values())
+    with pytest.raises(UserError, match=f"^mine/{source}: with these parameters no program of {name} has it$"):
+        mine.settings(mine.values([setting]))
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ('kind = "blok"', "kind: one of scheduler, block, hook, firmware, tile"),
