@@ -114,7 +114,7 @@ def _programs(kind: str, target: system.System | None, source: str | None) -> tu
     if source not in known:
         raise UserError(f"new {kind}: {in_checkout(folder)} has no {source}{nearest(source, known)}")
     manifest = _manifest(
-        kind, chosen.name, [source], _ABOUT["programs"], rules.get("sets", {}).get(source, rules.get("set", {}))
+        kind, chosen.name, [source], _ABOUT["programs"], rules.get("set", {}) | rules.get("sets", {}).get(source, {})
     )
     return [known[source]], manifest, in_checkout(known[source])
 
