@@ -348,7 +348,7 @@ def test_what_cannot_be_made(made, capsys, tmp_path):
         (["block", "x", "--from", "stream_if"], "there is no module stream_if"),
         (["block", "x", "--from", "tile", "--system", "capture"], "capture has no tile"),
         (["scheduler", "x", "--from", "fifo"], "has no scheduler fifo"),
-        (["scheduler", "x", "--system", "core-nic"], "core-nic has none; direct-router, host-nic"),
+        (["scheduler", "x", "--system", "core-nic"], "core-nic has none; direct-router and host-nic"),
         (["firmware", "x", "--from", "fil.c"], "has no fil.c (did you mean filter.c"),
         (["system", "a.b"], "its name is the system's"),
         (["system", "x", "--from", "fifo"], "without --system and --from"),
