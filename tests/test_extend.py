@@ -229,6 +229,23 @@ def test_a_module_that_is_not_there_with_these_parameters(made, capsys):
 
 
 @pytest.mark.parametrize(
+    ("words", "name", "setting", "source"),
+    [
+        (("firmware",), "core-nic", "firmware=rmw", "filter.c"),
+        (("firmware", "--from", "balance.c"), "core-nic", "firmware=filter", "balance.c"),
+        (("tile",), "tile-router", "version=III.d", "forward.c"),
+    ],
+)
+def test_a_source_that_no_program_has_with_these_parameters(made, words, name, setting, source):
+    """It was left out without a word. What `new` makes is in use as it is."""
+    made(*words)
+    mine = extension.chosen(name, ["mine"])
+    mine.settings(mine.values())
+    with pytest.raises(UserError, match=f"^mine/{source}: with these parameters no program of {name} has it$"):
+        mine.settings(mine.values([setting]))
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ('kind = "blok"', "kind: one of scheduler, block, hook, firmware, tile"),
@@ -331,7 +348,7 @@ def test_what_cannot_be_made(made, capsys, tmp_path):
         (["block", "x", "--from", "stream_if"], "there is no module stream_if"),
         (["block", "x", "--from", "tile", "--system", "capture"], "capture has no tile"),
         (["scheduler", "x", "--from", "fifo"], "has no scheduler fifo"),
-        (["scheduler", "x", "--system", "core-nic"], "core-nic has none; direct-router, host-nic"),
+        (["scheduler", "x", "--system", "core-nic"], "core-nic has none; direct-router and host-nic"),
         (["firmware", "x", "--from", "fil.c"], "has no fil.c (did you mean filter.c"),
         (["system", "a.b"], "its name is the system's"),
         (["system", "x", "--from", "fifo"], "without --system and --from"),

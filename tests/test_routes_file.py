@@ -87,10 +87,25 @@ def test_lines_of_the_router_itself(unbuilt, capsys, tmp_path):
         ("address 127.0.0.1 1", ":2: an address that no host has"),
         ("address 10.0.0.1 3", ":2: port 3: there are 3"),
         ("adress 10.0.0.1 1", ":2: not a line like"),
+        ("class 0 tos 010", ":2: tos 010: not a value"),
+        ("class 0 to 01", ":2: port 01: there are 3"),
+        ("class 0x0 tos 0x08 protocol 0/0", BUILDS),
     ):
         path.write_text("10.0.0.0/8 1\n" + text)
         assert line in refused(("direct-router",), capsys, "--routes", path, "--frames", 4)
         assert ":2: not a line like" in refused(("tile-router",), capsys, "--routes", path, "--frames", 4)
+
+
+def test_lines_that_do_not_go_with_settings(unbuilt, capsys, tmp_path):
+    path = tmp_path / "routes.txt"
+    for text, setting, says in (
+        ("class 0 tos 8", "qos=false", f"{path}: lines of classes do nothing with qos=false"),
+        ("address 10.0.0.1 1", "bus=pcie", f"{path}: these cards have no slow path"),
+        ("address 10.0.0.1 1", "updates_per_s=9", f"{path}: updates_per_s: not with a router that has addresses"),
+    ):
+        path.write_text("10.0.0.0/8 1\n" + text)
+        assert says in refused(("direct-router",), capsys, "--routes", path, "--frames", 4, "--set", setting)
+        assert BUILDS in refused(("direct-router",), capsys, "--routes", path, "--frames", 4)
 
 
 def test_routes_none_of_which_may_change(unbuilt, capsys, tmp_path):

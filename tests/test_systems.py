@@ -310,6 +310,7 @@ REFUSED = {
         "rewrite_mac=true version=III.d", "updates_per_s=9 version=null", "updates_per_s=9 version=V own_addresses=true",
         "updates_per_s=9 version=V bad_ip_every=9", "updates_per_s=9 version=I linecards=3 full_queue=discard",
         "updates_per_s=9 version=V pcap=", "updates= updates_per_s=0", "pcap= pattern=hotspot", "pcap= prefix_length=9",
+        "routes= version=null",
     ],
 }  # fmt: skip
 
@@ -327,7 +328,7 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
             word
             for option, x in given.items()
             for word in (
-                [f"--{option}", f"{x}{capture}" if option in ("pcap", "updates") else x]
+                [f"--{option}", f"{x}{capture}" if option in ("pcap", "routes", "updates") else x]
                 if option in options
                 else ["--set", f"{option}={x}"]
             )
@@ -361,7 +362,9 @@ IDLE = {
         "pcie_interface=ptile", "pcie_gen=2", "pcie_lanes=4", "pcie_speed=0.5", "mps=128", "link_latency_ns=99",
         "credits_ph=9", "credits_pd=99", "credits_nph=9", "switch_latency_ns=9",
         "cpu_ns=9 bus=pcie", "read_latency_ns=9 bus=pcie", "ring=8 bus=pcie", "tx_batch=8 bus=pcie",
-        "output_round_robin=true bus=pcie",
+        "output_round_robin=true bus=pcie", "output_round_robin=true slow_path=true", "message_bytes=16 slow_path=true",
+        "res_min=9 config=A", "rewrite_source=true slow_path=true", "qos=false classes=1",
+        "mac=any", "mac=own bad_ip_every=9", "icmp_rate=9", "icmp_burst=9",
         "tx_prefetch=8 bus=pcie host_path=true", "fib_latency_ns=9", "fib_load=bus", "retry_us=9 timeout_us=0",
         "dead_at_us=9", "stall_at_us=9", "stall_us=9", "stalled_card=1",
         "dma_timeout_us=99 bus=pcie", "dma_overtaken_us=99 bus=pcie",
@@ -379,7 +382,11 @@ IDLE = {
         "tcp_window_kb=99", "tcp_rto_us=999", "tcp_delay_us=9.0", "tcp_cpus=9", "tcp_ns_per_segment=9", "tcp_ns_per_kb=9",
     ],
     "pcie-bench": ["read_tail_ns=9", "engine_write_ns=9 direction=tx", "engine_delay_ns=8 direction=rx"],
-    "tile-router": ["held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9"],
+    "tile-router": [
+        "held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9",
+        "mac=any", "mac=own bad_ip_every=9", "mac=any version=null bad_ip_every=9",
+        "pattern=hotspot version=null", "prefix_length=9 version=null",
+    ],
 }  # fmt: skip
 
 

@@ -62,8 +62,9 @@ def _chosen(kind: str, target: system.System | None) -> system.System:
     if target is None and having:
         return having[0]
     if target is None or kind not in target.extends:
-        names = ", ".join(x.name for x in having) or "no system"
-        raise UserError(f"new {kind}: {f'{target.name} has none; ' if target else ''}{names} has one")
+        names = " and ".join(x.name for x in having) or "no system"
+        have = "have" if len(having) > 1 else "has"
+        raise UserError(f"new {kind}: {f'{target.name} has none; ' if target else ''}{names} {have} one")
     return target
 
 
@@ -112,7 +113,9 @@ def _programs(kind: str, target: system.System | None, source: str | None) -> tu
     known = {x.name: x for x in folder.iterdir() if x.is_file() and x.suffix in (".c", ".h", ".S", ".ld", ".toml")}
     if source not in known:
         raise UserError(f"new {kind}: {in_checkout(folder)} has no {source}{nearest(source, known)}")
-    manifest = _manifest(kind, chosen.name, [source], _ABOUT["programs"], rules.get("set", {}))
+    manifest = _manifest(
+        kind, chosen.name, [source], _ABOUT["programs"], rules.get("set", {}) | rules.get("sets", {}).get(source, {})
+    )
     return [known[source]], manifest, in_checkout(known[source])
 
 

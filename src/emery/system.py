@@ -171,7 +171,7 @@ class Refusal:
         if self.holds(known):
             names = dict.fromkeys((*also, *self.names))
             said = {x: str(known[x]).lower() if isinstance(known[x], bool) else known[x] for x in names}
-            shown = {name: x for name, x in said.items() if x not in ("false", "")} or said
+            shown = {name: x for name, x in said.items() if name in also or x not in ("false", "")} or said
             raise UserError(f"{', '.join(f'{name}={x}' for name, x in shown.items())}: {self.why}")
 
 
@@ -297,8 +297,18 @@ class System:
         """What the bench is told: parameters by name, and what the system makes of them (files, mostly)."""
         told = {k: x for k, x in self.parameters.items() if not (x.rtl_only or x.sets) and _holds(x.when, values)}
         made = self.hook("settings") or (lambda values: {})
-        with programs.laid_over(self.overlays):
-            return {**{name: values[name] for name in told}, **made(values)}
+        with programs.laid_over(self.overlays) as built:
+            settings = {**{name: values[name] for name in told}, **made(values)}
+        self._refuse_unused(built)
+        return settings
+
+    def _refuse_unused(self, built: set[Path]):
+        """Refuses sources of programs in a folder of the user's own that are in none of those that were built."""
+        for x in self.extensions:
+            folder = self.folder / self.extends.get(x.kind, {}).get("folder", "")
+            for name in x.replaces if folder in self.overlays else ():
+                if name.endswith((".c", ".S")) and folder / name not in built:
+                    x.refuse(f"with these parameters no program of {self.name} has it", name)
 
     def program(self, values: dict) -> Path:
         """The ELF file that its cores run with these values."""

@@ -41,7 +41,7 @@ Bench::Bench(const Options& options)
       update_lead_(update_lead(options)),
       message_words_(options.get<unsigned>("message_bytes") / 8),
       load_directly_(options.get<std::string>("fib_load") == "image") {
-  refuse(options, scenario_, *machine_, tables_, workload_.captures());
+  refuse(options, scenario_, *machine_, workload_.captures());
   machine_->open_waves(waves());
   const auto timeout = static_cast<Time>(options.get<double>("timeout_us") * kMicrosecond);
   patience_ =

@@ -69,23 +69,16 @@ inline HostConfig host_config(const Options& options, const Scenario& scenario,
 
 // What can be known only when the routes and the workload are.
 inline void refuse(const Options& options, const Scenario& scenario, const Machine& machine,
-                   const Tables& tables, bool captures) {
+                   bool captures) {
   const bool changes = options.get<double>("updates_per_s") > 0;
-  const bool host = !tables.addresses.empty();
   if (scenario.slow && !machine.slow_path())
     throw OptionError("these cards have no slow path: config=A and slow_path need host_path=true");
-  if (host && !machine.slow_path())
-    throw OptionError(
-        "these cards have no slow path: a router with addresses needs host_path=true");
-  if (changes && host) throw OptionError("updates_per_s: not with a router that has addresses");
   if (changes && captures) throw OptionError("updates_per_s: with generated traffic only");
 }
 
 // A live run has no routes but those of the kernel that is its control plane.
 inline Tables tables(const Options& options, const Scenario& scenario, const Workload& workload) {
-  Tables t =
-      Tables::make(options.get("routes", ""), scenario.cards, options.get<unsigned>("classes"),
-                   workload.captures(), options.get<bool>("own_addresses"));
+  Tables t = Tables::make(options, scenario.cards, workload.captures());
   if (options.has("live")) t.routes.clear();
   return t;
 }

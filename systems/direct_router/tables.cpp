@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/sim/options.hpp"
-
 namespace emery::direct_router {
 namespace {
 
@@ -20,11 +18,13 @@ std::string_view word(std::string_view& text) {
   return first;
 }
 
-/// The whole of a text as a number, decimal or 0x; nothing when it is none or above `most`.
+/// The whole of a text as a number, decimal or 0x; nothing when it is none or above `most`, or has
+/// a 0 before others, which some programs read as octal.
 std::optional<unsigned> whole(std::string_view text, unsigned most) {
   unsigned value = 0;
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   if (hex) text.remove_prefix(2);
+  if (!hex && text.size() > 1 && text.front() == '0') return std::nullopt;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
   if (error != std::errc{} || end != text.data() + text.size() || value > most) return std::nullopt;
@@ -133,10 +133,24 @@ class Lines {
   Tables& tables_;
 };
 
+void refuse(const Options& options, const Tables& tables) {
+  const std::string file = options.get("routes", "");
+  if (tables.own_classes && !options.get<bool>("qos"))
+    throw OptionError(file + ": lines of classes do nothing with qos=false");
+  if (tables.addresses.empty()) return;
+  if (options.has("host_path") && !options.get<bool>("host_path"))
+    throw OptionError(file +
+                      ": these cards have no slow path: a router with addresses needs "
+                      "host_path=true");
+  if (options.get<double>("updates_per_s") > 0)
+    throw OptionError(file + ": updates_per_s: not with a router that has addresses");
+}
+
 }  // namespace
 
-Tables Tables::make(const std::string& file, unsigned ports, unsigned classes, bool everything,
-                    bool addresses) {
+Tables Tables::make(const Options& options, unsigned ports, bool everything) {
+  const std::string file = options.get("routes", "");
+  const auto classes = options.get<unsigned>("classes");
   Tables tables;
   Lines lines(ports, classes, tables);
   const auto other = [&](std::string_view line) { return lines.take(line); };
@@ -152,7 +166,8 @@ Tables Tables::make(const std::string& file, unsigned ports, unsigned classes, b
   }
   std::ranges::stable_sort(
       tables.classes, {}, [](const ClassRule& rule) { return 2 * rule.cls + (rule.port ? 0 : 1); });
-  if (!addresses) return tables;
+  refuse(options, tables);
+  if (!options.get<bool>("own_addresses")) return tables;
   tables.addresses.resize(ports);
   for (const Route& route : tables.routes) {
     std::uint32_t& own = tables.addresses[route.port];

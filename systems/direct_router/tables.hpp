@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/sim/options.hpp"
 #include "systems/direct_router/routes.hpp"
 
 namespace emery::direct_router {
@@ -39,10 +40,10 @@ struct Tables {
   std::vector<ClassRule> classes;        // of each class, those of a port before those of any
   bool own_classes = false;              // they are the file's
 
-  /// The routes of a file, or of default_routes; `addresses`: ports without a line have the first
-  /// address of their first route.
-  static Tables make(const std::string& file, unsigned ports, unsigned classes, bool everything,
-                     bool addresses);
+  /// The routes of `routes`, a file, or of default_routes; with `own_addresses` ports without a
+  /// line have the first address of their first route. OptionError for what the other settings do
+  /// not go with.
+  static Tables make(const Options& options, unsigned ports, bool everything);
 };
 
 }  // namespace emery::direct_router

@@ -35,16 +35,19 @@ class Overlay:
 
 
 _LAID: ContextVar[dict[Path, Overlay] | None] = ContextVar("overlays", default=None)
+_BUILT: ContextVar[set[Path] | None] = ContextVar("built", default=None)
 
 
 @contextmanager
 def laid_over(overlays: dict[Path, Overlay]):
-    """Programs that are built inside have these overlays."""
-    before = _LAID.set(overlays)
+    """Programs that are built inside have these overlays; gives the set of their sources, by the folder's own paths."""
+    built: set[Path] = set()
+    before = _LAID.set(overlays), _BUILT.set(built)
     try:
-        yield
+        yield built
     finally:
-        _LAID.reset(before)
+        _LAID.reset(before[0])
+        _BUILT.reset(before[1])
 
 
 def sources(folder: Path) -> Path:
@@ -73,6 +76,11 @@ def _recipe(folder: Path) -> dict:
     return recipe | {"sources": recipe["sources"] + tomllib.loads(added.read_text())["sources"]} if added.is_file() else recipe
 
 
+def _sources(recipe: dict, variant: str) -> list[str]:
+    chosen = recipe["variants"][variant]
+    return chosen.get("all_sources") or [*recipe["sources"], *chosen.get("sources", ())]
+
+
 def variants(folder: Path) -> list[str]:
     """What can be built in this folder."""
     return list(_recipe(folder)["variants"])
@@ -97,7 +105,9 @@ def is_shipped(folder: Path) -> bool:
 
 def build(folder: Path, variant: str) -> Path:
     """The ELF file of a variant."""
-    folder = sources(folder)
+    own, folder = folder, sources(folder)
+    if (built := _BUILT.get()) is not None:
+        built |= {own / x for x in _sources(_recipe(folder), variant)}
     shipped = folder / "prebuilt" / f"{variant}.elf"
     return shipped if is_shipped(folder) and shipped.is_file() else compiled(folder, variant)
 
@@ -105,9 +115,8 @@ def build(folder: Path, variant: str) -> Path:
 def compiled(folder: Path, variant: str) -> Path:
     """The ELF file of a variant, compiled here."""
     recipe = _recipe(folder)
-    chosen = recipe["variants"][variant]
-    files = chosen.get("all_sources") or [*recipe["sources"], *chosen.get("sources", ())]
-    arguments = [*recipe["flags"], *chosen.get("flags", ()), *files]
+    flags = recipe["variants"][variant].get("flags", ())
+    arguments = [*recipe["flags"], *flags, *_sources(recipe, variant)]
     arguments.append(f"-I{_formats(folder)}")
 
     def make(out: Path):

@@ -6,9 +6,6 @@
 
 int main(int argc, char** argv) {
   return emery::route::judge_file(argc, argv, [](const emery::Options& options, unsigned ports) {
-    return emery::direct_router::Tables::make(options.get<std::string>("routes"), ports,
-                                              options.get<unsigned>("classes"), false,
-                                              options.get<bool>("own_addresses"))
-        .routes;
+    return emery::direct_router::Tables::make(options, ports, false).routes;
   });
 }
