@@ -245,6 +245,15 @@ def test_a_source_that_no_program_has_with_these_parameters(made, words, name, s
         mine.settings(mine.values([setting]))
 
 
+@pytest.mark.parametrize(("kind", "name"), [("firmware", "core-nic"), ("tile", "tile-router")])
+def test_a_folder_begun_with_any_source_uses_it(made, kind, name):
+    rules = system.load(name).extends[kind]
+    for path in sorted((system.load(name).folder / rules["folder"]).glob("*.c")):
+        made(kind, "--from", path.name, name=path.stem)
+        mine = extension.chosen(name, [path.stem])
+        mine.settings(mine.values())
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -106,7 +106,9 @@ def _lint(target, found: extension.Extension) -> str:
 
 
 def _run(target, run: dict):
-    settings, options = from_table(run)
+    """A run with assertions. What the folder says of a parameter holds: without that its parts may not be there."""
+    own = {name for x in target.extensions for name, _ in x.set}
+    settings, options = from_table({**run, "set": {k: v for k, v in run.get("set", {}).items() if k not in own}})
     words = [f"--{name} {x}" for name, x in options.items()] + [f"--set {x}" for x in settings]
 
     def work() -> str:
