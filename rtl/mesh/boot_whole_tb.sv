@@ -11,7 +11,7 @@ module boot_whole_tb
   localparam int Cols = 5, Rows = 3;
   logic again = 0;
   reg_if #(.AddrW(UnitW)) boot ();
-  wire  unused = &{1'b0, boot.wstrb};
+  wire unused = &{1'b0, boot.wstrb};
   logic tiles_go, slots_go;
   boot_whole #(
       .Cols(Cols),
