@@ -5,11 +5,14 @@
 `include "stream.svh"
 /// desc_queues as a driver and two ports use it: rings set up through registers, doorbells, descriptors asked for, given back
 /// by commits. Every descriptor once, in order and at the port that asked; a stop is an error and ends its queue. With `Room`
-/// (desc_queues_room_tb) slots have one or two descriptors, and port 1 takes none while port 0 gets all of its own.
+/// (desc_queues_room_tb) slots have one or two descriptors, and port 1 takes none while port 0 gets all of its own. With `Push`
+/// (desc_queues_push_tb) the driver writes descriptors of idle queues to the device, at times with a packet behind: it is told of
+/// pushes that they served or were in vain, and of a packet what place it is in, which is used again once it is given back.
 module desc_queues_tb
   import queue_pkg::*, dma_pkg::*;
 #(
-    parameter int Room = 0
+    parameter int Room = 0,
+    parameter bit Push = 1'b0
 );
   `TB_BEGIN
   `TB_TIMEOUT(400_000)
@@ -33,6 +36,10 @@ module desc_queues_tb
   `STREAM_ON(dma_req_t, dma, clk, rst)
   dma_status_t status;
   ram_write_t ram;
+  pcie_pkg::line_write_t line = '0;
+  push_store_t store;
+  logic [Ports-1:0][PushEntries-1:0] release_push = '0;
+  port_tells_t [Ports-1:0] ports;
   logic [1:0] pushes;
   logic [31:0] slots;
   desc_queues #(
@@ -41,6 +48,7 @@ module desc_queues_tb
       .Slots(32),
       .Jobs(64),
       .Room(Room),
+      .Push(Push),
       .Sel(Sel)
   ) dut (
       .clk_i(clk),
@@ -55,8 +63,9 @@ module desc_queues_tb
       .doorbell,
       .error,
       .slots_o(slots),
-      .line_i('0),
-      .ports_i('0),
+      .line_i(line),
+      .push_store_o(store),
+      .ports_i(ports),
       .pushes_o(pushes),
       .dma,
       .status_i(status),
@@ -65,6 +74,15 @@ module desc_queues_tb
 
   int unsigned made[Queues], asked[Queues], seen[Queues], freed[Queues];
   int unsigned part[Queues];  // descriptors seen of the next slot
+  int unsigned
+      pushed = 0,
+      lines = 0,
+      served = 0,
+      in_vain = 0,
+      packets = 0;  // packets that were pushed and came
+  desc_t was_pushed[Queues];  // the last one
+  bit [PushEntries-1:0] held = '0;  // by a packet that has not been given back
+  bit holder[PushEntries];  // the port that has it
   int unsigned doorbells = 0, errors = 0, most_slots = 0;
   queue_error_t last_error;
   bit running = 0;
@@ -75,7 +93,11 @@ module desc_queues_tb
     if (!rst) begin
       if (doorbell.valid) doorbells++;
       if (slots > most_slots) most_slots = slots;
-      `CHECK(pushes == '0, "a push that nobody made")
+      served += 32'(pushes[0]);
+      in_vain += 32'(pushes[1]);
+      `CHECK(served <= pushed && served + in_vain <= lines, "a push that nobody made")
+      `CHECK(Push || !store.valid, "stored without a push")
+      `CHECK(!store.valid || !held[store.entry], "stored over a packet that has not been sent")
       `CHECK(!order.valid, "an order of queues that are not shared")
       if (error.valid) begin
         errors++;
@@ -134,8 +156,18 @@ module desc_queues_tb
           `CHECK(desc[p].data.beat.last == (part[q] + 1 == parts(seen[q])), "not a whole slot")
           `CHECK(desc[p].data.beat.result == DmaOk, "an error")
           `CHECK(desc[p].data.beat.cq == queue_t'(20 + q), "of another completion queue")
-          `CHECK(desc[p].data.beat.desc == made_of(q, seen[q] + 1000 * part[q]),
-                     "lost, doubled or reordered")
+          if (desc[p].data.beat.desc.slot != '0 || desc[p].data.beat.inlined) begin
+            `CHECK(desc[p].data.beat.desc == was_pushed[q] && was_pushed[q].slot == 16'(seen[q]),
+                   "not what was pushed for this slot")
+            `CHECK(desc[p].data.beat.inlined == was_pushed[q].inlined, "a packet, or none")
+            if (was_pushed[q].inlined) begin
+              held[desc[p].data.beat.entry] = 1;
+              packets++;
+              holder[desc[p].data.beat.entry] = 1'(p);
+            end
+          end else
+            `CHECK(desc[p].data.beat.desc == made_of(q, seen[q] + 1000 * part[q]),
+                   "lost, doubled or reordered")
           part[q]++;
           if (desc[p].data.beat.last) begin
             seen[q]++;
@@ -145,6 +177,20 @@ module desc_queues_tb
         end
       end
     end
+  end
+
+  // A packet is sent a while after it came.
+  always @(posedge clk) begin
+    release_push <= '0;
+    for (int e = 0; e < PushEntries; e++)
+    if (held[e] && $urandom_range(19) == 0) begin
+      release_push[holder[e]][e] <= 1;
+      held[e] = 0;
+    end
+  end
+  always_comb begin
+    ports = '0;
+    for (int p = 0; p < Ports; p++) ports[p].release_push = release_push[p];
   end
 
   // Of the places for descriptors all that are not in use.
@@ -162,6 +208,35 @@ module desc_queues_tb
   task automatic access (bit writes, int unsigned q, logic [2:0] word, logic [31:0] value);
     i_regs.access(writes, 24'(q * 32 + 32'(word) * 4), value, '1);
     rdata = i_regs.rdata;
+  endtask
+
+  task automatic consumer(int unsigned q);
+    access (0, q, QRegConsumer, '0);
+    freed[q] = int'(rdata[15:0]);
+  endtask
+
+  // The descriptor of slot `n`, which is the only one of its queue.
+  task automatic push(int unsigned q, int unsigned n);
+    desc_t d;
+    d = made_of(q, n);
+    d.slot = 16'(n);
+    d.inlined = $urandom_range(1) == 0;
+    if (d.inlined) d.len = 16'($urandom_range(PushBytes, 1));
+    was_pushed[q] = d;
+    pushed++;
+    for (int unsigned l = 0, left = d.inlined ? (32'(d.len) + 31) / 16 : 1; left != 0; l++) begin
+      lines++;
+      line <= '{
+          valid: 1,
+          line: 26'(4 * q + l),
+          pieces: left > 4 ? 3'd4 : 3'(left),
+          data: l == 0 ? 512'(d) : '0
+      };
+      left -= left > 4 ? 4 : left;
+      @(posedge clk);
+      line <= '0;
+      repeat ($urandom_range(3)) @(posedge clk);
+    end
   endtask
 
   // The driver.
@@ -182,21 +257,33 @@ module desc_queues_tb
       int unsigned q, n;
       q = $urandom_range(Queues - 1);
       n = $urandom_range(6);
+      if (Push && $urandom_range(1) == 0) begin  // one, of an idle queue
+        n = 1;
+        while (freed[q] < made[q]) consumer(q);
+      end
       for (int unsigned i = 0; i < n && made[q] - freed[q] < Ring && made[q] < Slots; i++) begin
         for (int unsigned s = 0; s < 1 << LogBlock; s++)
         i_host.memory[base(q)/16+64'((made[q]%Ring)<<LogBlock)+64'(s)] = s < parts(made[q]) ?
             made_of(q, made[q] + 1000 * s) : '0;
         made[q]++;
+        if (Push && n == 1 && freed[q] == made[q] - 1) push(q, freed[q]);
       end
       access (1, q, QRegProducer, made[q]);
-      access (0, q, QRegConsumer, '0);
-      freed[q] = int'(rdata[15:0]);
+      consumer(q);
       `CHECK(freed[q] <= seen[q] && seen[q] <= asked[q] && asked[q] <= made[q],
              "more than there are")
     end
     for (int q = 0; q < Queues; q++) `CHECK(seen[q] == Slots, "not every descriptor")
     repeat (200) @(posedge clk);
-    `CHECK(slots == 0 && most_slots > 4 && most_slots <= Queues * Ring, "slots handed out")
+    if (Push) begin
+      repeat (300) @(posedge clk);  // until the last one is too old
+      `CHECK(10 * (served + in_vain) > 9 * pushed,
+             "pushes of which nothing is told")  // of two in a clock once
+      `CHECK(held == '0, "packets are not back")
+      `CHECK(served > 100 && in_vain > 0 && packets > 50, "too few pushes")
+    end
+    `CHECK(slots == 0 && most_slots > (Push ? 1 : 4) && most_slots <= Queues * Ring,
+           "slots handed out")
     `CHECK(doorbells > 100 && errors == 0, "doorbells or errors")
     running = 0;
     repeat (500) @(posedge clk);

@@ -28,7 +28,7 @@ module push_table
     // Engines: what to store, and which entries they are done with.
     output push_store_t                             store_o,
     input  logic                  [PushEntries-1:0] release_i,
-    // High a clock for each push that came to nothing.
+    // High a clock for each push, and each line without one, that came to nothing.
     output logic                                    dropped_o
 );
   localparam int AgeW = $clog2(Expiry + 1);
