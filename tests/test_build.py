@@ -63,6 +63,27 @@ def test_models_are_cached_by_content(own_cache, tmp_path, monkeypatch):
     assert not list((own_cache / "tmp").iterdir())
 
 
+def test_clang_precompiles_nothing(own_cache, tmp_path, monkeypatch):
+    """What clang precompiles names the place where it was made, and that of an entry in the making is another."""
+    compiler = tmp_path / "compiler"
+    refused = "could not find file referenced by AST file"
+    compiler.write_text(
+        '#!/bin/sh\ncase "$*" in --version) echo "clang version 19.1.7" ;;\n'
+        f'*c++-header*) echo "fatal error: {refused}" >&2; exit 1 ;; *) exec g++ "$@" ;; esac\n'
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    kept = (toolchain.cxx, toolchain.cxx_version)
+    for x in kept:
+        x.cache_clear()
+    try:
+        assert toolchain.is_clang() and "N=3" in says(make(tiny(tmp_path)))
+    finally:
+        monkeypatch.undo()
+        for x in kept:
+            x.cache_clear()
+
+
 def test_a_block_test_is_built_anew_when_its_parts_change(tmp_path):
     (tmp_path / "parts_tb.svh").write_text("`define N 3\n")
     rtl = replace(tiny(tmp_path), dirs=(str(tmp_path),))

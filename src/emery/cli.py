@@ -31,7 +31,7 @@ ENVIRONMENT = """\
 environment:
   EMERY_HOME   where the Python packages go, in .venv/ (default: the checkout)
   EMERY_CACHE  where built models are kept (default: .cache/emery in the checkout; ~/.cache/emery where that is not yours)
-  EMERY_JOBS   how many compilers, and simulations of a sweep, run side by side (default: one a core)
+  EMERY_JOBS   how many compilers, simulations of a sweep and tests run side by side (default: one a core)
   EMERY_DEBUG  set: after the line that says what is wrong comes what the tool behind it said, or where in Emery it was
   EMERY_SHORT_RUNS  set: models are compiled in half the time, with assertions, and take longer (./emery test sets it)
   EMERY_TUNED  0: simulators that ./emery tune made are left aside

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`./emery test` (pytest, two workers at the most) and `./emery format`; the checks that tests and format share."""
+"""`./emery test` (pytest, EMERY_JOBS workers) and `./emery format`; the checks that tests and format share."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from emery import process
-from emery.common import ROOT, cache_dir
+from emery.common import ROOT, cache_dir, jobs
 from emery.make import build, toolchain
 
 _VERIBLE = ["verible-verilog-format", "--column_limit", "100", "--verify_convergence=false"]
@@ -145,7 +145,7 @@ def main(arguments: list[str]) -> int:
     if importlib.util.find_spec("pytest") is None:
         print("emery: pytest is not installed: start the tests with ./emery test", file=sys.stderr)
         return 2
-    workers = min(2, os.cpu_count() or 1)
+    workers = min(jobs(), 64)
     environment = {"EMERY_SHORT_RUNS": "1", **os.environ}
     shared = []
     if workers > 1 and not any(x in ("-n", "-p", "--pdb", "-s") for x in arguments):

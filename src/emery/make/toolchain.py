@@ -77,6 +77,11 @@ def cxx_version() -> str:
     return done.stdout.splitlines()[0]
 
 
+def is_clang() -> bool:
+    """Whether the compiler is clang, by whatever name it is called."""
+    return "clang" in cxx_version()
+
+
 # What Verilator's writer of FST links: zlib and lz4, as every Debian machine has them (apt needs both). By the names of the
 # libraries themselves: what `-lz` finds comes with packages for developers only.
 FST_LIBRARIES = ("-l:libz.so.1", "-l:liblz4.so.1")

@@ -28,7 +28,7 @@ def best(program: Path) -> Path:
 def tune(program: Path, units: list, libraries: list[str], run, progress: Progress) -> Path:
     """The tuned simulator of `program`, which was made of `units` (build.Unit), after what `run(simulator)` does with one that
     counts. Raises UserError where the compiler is not g++."""
-    if "clang" in toolchain.cxx_version():
+    if toolchain.is_clang():
         raise UserError(f"tune: {toolchain.cxx()} is clang; it is done with g++")
 
     def make(out: Path):
