@@ -328,7 +328,7 @@ def test_damaged_captures(capsys, tmp_path):
     foreign = write_pcap(tmp_path / "foreign.pcap", [frame], link=105)
     assert "foreign.pcap" in refused(capsys, "--pcap", foreign)
     long = write_pcap(tmp_path / "long.pcap", [frame, bytes(2000)])
-    assert "longest=2004" in (line := refused(capsys, "--pcap", long, "--set", "mtu=1500")) and "mtu=1500" in line
+    assert "longest frame 2004 bytes" in (line := refused(capsys, "--pcap", long, "--set", "mtu=1500")) and "mtu=1500" in line
 
 
 def test_frames_longer_than_the_mtu(capsys):

@@ -153,7 +153,7 @@ def test_what_does_not_go_together_is_refused(card, capsys):
     """In one line with the settings that meet, and a condition that names nothing is refused itself."""
     append(card / "system.toml", '[[refuse]]\nwhen = "longest > 8 * buffer_beats"\nwhy = "too long"\n')
     assert main(["run", str(card), "--size", "1024"]) == 2
-    assert capsys.readouterr().err == "emery: longest=1024, buffer_beats=16: too long\n"
+    assert capsys.readouterr().err == "emery: longest frame 1024 bytes, buffer_beats=16: too long\n"
     append(card / "system.toml", '[[refuse]]\nwhen = "beats > 1"\nwhy = ""\n')
     assert main(["show", str(card)]) == 2
     assert "there is no beats" in capsys.readouterr().err

@@ -172,7 +172,8 @@ class Refusal:
             names = dict.fromkeys((*also, *self.names))
             said = {x: str(known[x]).lower() if isinstance(known[x], bool) else known[x] for x in names}
             shown = {name: x for name, x in said.items() if name in also or x not in ("false", "")} or said
-            raise UserError(f"{', '.join(f'{name}={x}' for name, x in shown.items())}: {self.why}")
+            words = (f"longest frame {x} bytes" if name == "longest" else f"{name}={x}" for name, x in shown.items())
+            raise UserError(f"{', '.join(words)}: {self.why}")
 
 
 @dataclass(frozen=True)
