@@ -165,7 +165,7 @@ def test_fairness_is_of_those_who_compete(router):
 
 def test_no_more_is_busy_than_there_is_time(router):
     """A CPU that takes a packet to the end of the run and beyond; a link that takes longer for a burst than the run."""
-    found = router("--size", "64", "--duration", "60us", cards=2, slow_path=True, cpu_ns=1000000)["resources"]
+    found = router("--size", "64", "--duration", "60us", cards=2, slow_path=True, cpu_ns=100000)["resources"]
     assert 0.5 < found["cpu_busy"] <= 1
     found = router("--size", "64", "--duration", "20us", bus="pcie", pcie_speed=0.1)["resources"]
     assert 0.5 < found["link_busy"] <= 1 and found["jain"] <= 1
