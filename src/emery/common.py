@@ -65,6 +65,11 @@ def jobs() -> int:
     return max(1, int(given))
 
 
+def memory() -> float:
+    """Of this machine, GiB."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+
+
 def nearest(name: str, known, shown=None) -> str:
     """A hint for a misspelt name: ` (did you mean ...?)`, or the known names (those of `shown`) when none is near."""
     near = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 
-from emery.common import ROOT, UserError, cache_dir, jobs
+from emery.common import ROOT, UserError, cache_dir, jobs, memory
 from emery.make import dpdk, linux, toolchain
 from emery.report import table
 
@@ -84,8 +84,7 @@ def _cache() -> Finding:
 
 
 def _machine() -> Finding:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB
-    return Finding("processors, memory", f"{jobs()} used side by side, {memory:.0f} GiB", "speed", "set EMERY_JOBS")
+    return Finding("processors, memory", f"{jobs()} used side by side, {memory():.0f} GiB", "speed", "set EMERY_JOBS")
 
 
 def _debian(what: str, needed_for: str, packages: list[str]) -> Finding:

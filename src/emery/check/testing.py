@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from emery import process
-from emery.common import ROOT, cache_dir, jobs
+from emery.common import ROOT, cache_dir, jobs, memory
 from emery.make import build, toolchain
 
 _VERIBLE = ["verible-verilog-format", "--column_limit", "100", "--verify_convergence=false"]
@@ -18,6 +18,7 @@ _FORMATTERS = {
     "ruff": (["ruff", "format", "--quiet"], ["--check"], ("*.py", "emery")),
 }
 _NO_TESTS = 5  # pytest's status
+_WORKER = 2  # GiB of memory for a worker: Yosys in it takes more than one for a large block
 _PLACES = ("rtl", "systems", "boards", "bench", "sw", "src", "tests", "emery")
 
 
@@ -145,7 +146,7 @@ def main(arguments: list[str]) -> int:
     if importlib.util.find_spec("pytest") is None:
         print("emery: pytest is not installed: start the tests with ./emery test", file=sys.stderr)
         return 2
-    workers = min(jobs(), 64)
+    workers = max(1, min(jobs(), int(memory() / _WORKER), 64))
     environment = {"EMERY_SHORT_RUNS": "1", **os.environ}
     shared = []
     if workers > 1 and not any(x in ("-n", "-p", "--pdb", "-s") for x in arguments):
