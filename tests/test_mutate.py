@@ -2,12 +2,13 @@
 """`./emery mutate`: what it finds to be made wrong, and that a good bench notices it and a bad one does not."""
 
 import json
+import re
 import tomllib
 
 import pytest
 from tiny import BLOCK
 
-from emery.check import mutate
+from emery.check import mutate, structure
 from emery.check.mutate import faults, own_tests, rtl, text, trial
 from emery.cli import main
 from emery.common import ROOT, cache_dir
@@ -200,6 +201,7 @@ def test_own_tests():
 
     assert names("rtl/base/fifo.sv") == ["fifo_tb.sv", "fifo_formal.sv"]
     assert names("rtl/mac/mac_rx.sv") == ["mac_rx_byte_tb.sv", "mac_rx_tb.sv", "mac_rx_wide_tb.sv"]
+    assert names("rtl/pcie/dma_write.sv") == ["dma_functions_tb.sv", "dma_write_tb.sv", "dma_write_wide_tb.sv"]
     # Only instances count: comments and wires say "core" and "wide" in many benches.
     assert names("rtl/base/stream_gate.sv") == ["cap_pack_tb.sv", "stream_gate_formal.sv"]
     assert names("rtl/pcie/usplus_rc.sv")[0] == "usplus_pcie_tb.sv"
@@ -207,6 +209,13 @@ def test_own_tests():
     assert names("bench/score/meter.hpp") == ["meter_test.cpp"]
     assert names("src/emery/published.py") == ["test_published.py"]
     assert mutate.choose(["fifo"]) == [ROOT / "rtl/base/fifo.sv"]
+
+
+def test_benches_are_of_blocks_that_there_are():
+    found = structure.read()
+    for test in sorted({ROOT / x.path for x in found.tests}):
+        for name in [x for line in re.findall("^// of: (.*)$", test.read_text(), re.M) for x in line.split()]:
+            assert test in own_tests.of_source(ROOT / found.modules[name].path), (test, name)
 
 
 def test_survivors_that_are_explained_are_faults_there_can_be():

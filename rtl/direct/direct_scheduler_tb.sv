@@ -253,6 +253,20 @@ module direct_scheduler_tb #(
 
     // Frames out.
     `STREAM_SINK(eth_pkg::word_beat_t, i_out, out, dead[i] ? 0 : out_percent)
+    // What a message has no use for is 0.
+    int unsigned words = 0;
+    always @(posedge clk)
+      if (card_rst[i]) words = 0;
+      else if (msg_data.valid && msg_data.ready) begin
+        automatic message_t m = msg_data.data;
+        `CHECK(words % MessageWords == 0 || msg_data.data == '0, "more than a word of a message")
+        if (words % MessageWords == 0) begin
+          `CHECK(m.kind inside {Request, Respond} && m.unused == '0, "another message")
+          for (int c = Classes; c < route_pkg::MaxClasses; c++)
+            `CHECK(m.count[c] == '0, "words of a class that there is not")
+        end
+        words++;
+      end
     int got = 0;
     frame_t f;
     int from;

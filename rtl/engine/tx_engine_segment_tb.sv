@@ -4,7 +4,7 @@
 `include "tb.svh"
 `include "stream.svh"
 /// tx_engine with segmentation: packets of up to 64 kB in gather lists, cut to frames, between packets that are not; reads that fail,
-/// requests that cannot be met. Each byte of each frame, record, commit, sent and stop. The MAC holds 14 time stamps, fewer than a packet
+/// requests that cannot be met, frames too long. Each byte of each frame, record, commit, sent and stop. The MAC holds 14 time stamps, fewer than a packet
 /// has segments.
 module tx_engine_segment_tb;
   import eth_pkg::*, dma_pkg::*, queue_pkg::*, engine_pkg::*;
@@ -81,8 +81,9 @@ module tx_engine_segment_tb;
     for (int unsigned i = 0; i < bytes; i++) f[at+i] = 8'(value >> (8 * (bytes - 1 - i)));
   endfunction
 
-  /// Puts a packet into memory, in pieces, and its descriptors into the queue.
-  function automatic void place_packet(bytes_t f, desc_t head, inout packet_t p);
+  /// Puts a packet into memory, in pieces, and its descriptors into the queue. What goes beyond `longest` is not read.
+  function automatic void place_packet(bytes_t f, desc_t head, inout packet_t p,
+                                       input int unsigned longest = 65535);
     desc_beat_t b = '0;
     int unsigned pieces = $urandom_range(8, 1), from = 0, size;
     b.queue = p.queue;
@@ -101,7 +102,7 @@ module tx_engine_segment_tb;
       end
       place += 64'(size) + 64'($urandom_range(40, 16));
       from += size;
-      p.requests += 32'(size != 0);
+      p.requests += 32'(size != 0 && from <= longest);
       i_desc.queue.push_back(b);
     end
     p.total = f.size();
@@ -129,11 +130,18 @@ module tx_engine_segment_tb;
     head.csum_offset = 8'($urandom());
     head.csum_enable = 1'($urandom());
     if (one_in(3)) begin
-      repeat ($urandom_range(1500, 60)) f.push_back(8'($urandom()));
+      w.csum = command_of(head, 1);
+      n = MaxFrame - (w.csum.vlan.valid ? 4 : 0);
+      if (one_in(8)) p.code = ErrLength;
+      repeat (p.code == ErrLength ? $urandom_range(
+          one_in(2) ? 40000 : 20000, n + 1
+      ) : $urandom_range(
+          1500, 60
+      ))
+      f.push_back(8'($urandom()));
       w.bytes = f;
-      w.csum  = command_of(head, 1);
       made.push_back(w);
-      place_packet(f, head, p);
+      place_packet(f, head, p, n);
       return;
     end
     mss = one_in(2) ? 1448 : one_in(3) ? $urandom_range(40, 1) : $urandom_range(2380, 100);
@@ -195,7 +203,7 @@ module tx_engine_segment_tb;
         dma_result_e r = results.pop_front();
         if (failed == ErrNone) failed = error_of(r);
       end
-      if (failed != ErrNone) p.code = failed;
+      if (failed != ErrNone && p.code != ErrLength) p.code = failed;
       repeat (p.frames) begin
         want_t w = made.pop_front();
         if (p.code == ErrNone) want.push_back(w);
@@ -220,7 +228,7 @@ module tx_engine_segment_tb;
         repeat (p.frames) cpl.timestamp = 40'(stamps.pop_front());
         if (p.cut) cpl.hash = p.frames;
       end
-      cpl.len   = 14'(p.total);
+      cpl.len   = p.code == ErrLength && p.total > 16383 ? '1 : 14'(p.total);
       cpl.queue = p.queue;
       i_record.expected.push_back('{cq: p.queue + 16'd5, record: cpl});
       i_commit.expected.push_back('{queue: p.queue, count: 1});
@@ -316,7 +324,8 @@ module tx_engine_segment_tb;
       to_send = 25;
       settle();
     end
-    `CHECK(cuts > 150 && codes[ErrSegments] > 8 && codes[ErrTimeout] > 1, "too few of a kind")
+    `CHECK(cuts > 150 && codes[ErrSegments] > 8 && codes[ErrLength] > 5 && codes[ErrTimeout] > 1,
+           "too few of a kind")
     `TB_PASS
   end
 endmodule

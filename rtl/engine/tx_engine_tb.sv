@@ -352,6 +352,8 @@ module tx_engine_tb;
            "%0d beats of long frames in 2000 clocks", beats_out - start))
     frame_percent = 0;
     repeat (1000) @(posedge clk);
+    `CHECK(32'(in_use) <= dut.Units && 32'(in_use) > dut.Units - 2 * 11,
+           "the level says otherwise than that all is held")
     frame_percent = 100;
     repeat (2) @(posedge clk);
     start = beats_out;

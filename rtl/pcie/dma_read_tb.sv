@@ -194,12 +194,13 @@ module dma_read_tb
   typedef struct {
     logic [9:0]  tag;
     logic [63:0] addr;
-    int unsigned len,   pos, ready_at;
+    int unsigned len,   pos, ready_at, asked;
     fault_e      fault;
-    bit          dead;                  // the engine has given this tag up
+    bit          dead;                         // the engine has given this tag up
   } pending_t;
   pending_t pending[$];
-  bit tag_busy[1024];
+  bit tag_busy[1024], tag_seen[1024];
+  int unsigned kept_until[1024];  // of a tag given up of which nothing more comes: when it may be used again
   int unsigned tlps = 0, beats = 0, dropped = 0, expect_dropped = 0, tag_max = 0;
 
   task automatic take_tlp(tlp_beat_t beat);
@@ -237,12 +238,15 @@ module dma_read_tb
         "cut too short")
     p.tag = {h.dw0.tag9, h.dw0.tag8, h.tag};
     `CHECK(!tag_busy[p.tag], "tag used twice")
+    `CHECK(now >= kept_until[p.tag], "a tag given up is used before four timeouts have passed")
+    tag_seen[p.tag] = 1;
     `CHECK(cfg.wide_tag ? p.tag[9:8] inside {2'b01, 2'b10} : p.tag < (cfg.extended_tag ? 256 : 32),
            "tag of too many bits, or of too few")
     if (int'(p.tag) > tag_max) tag_max = int'(p.tag);
     p.addr = want;
     p.pos = 0;
     p.dead = 0;
+    p.asked = now;
     p.ready_at = now + latency;
     p.fault = None;
     if ($urandom_range(999) < fault_permille) begin
@@ -290,6 +294,11 @@ module dma_read_tb
     out_hdr.dw0.fmt_type = Cpl;
     out_hdr.dw0.length = '0;
     out_hdr.status = code;
+  endtask
+
+  /// Nothing more comes of a tag that is given up, at this time at the earliest.
+  task automatic keep_from(logic [9:0] tag, int unsigned given_up);
+    kept_until[tag] = timeout == 0 ? '1 : given_up + 4 * timeout;
   endtask
 
   /// Chooses what to send next, if anything is ready.
@@ -352,6 +361,8 @@ module dma_read_tb
               1
           ) == 0))
         keep = 0;
+      if (f == Missing) keep_from(p.tag, p.asked + (overtaken != 0 ? 32'(overtaken) : timeout));
+      if (!keep && f inside {BadCount, BadAddress, Excess, NoData, Short}) keep_from(p.tag, now);
       if (f == Short) begin
         out_beats = (int'(out_hdr.dw0.length) - 1) / BeatDws;
         tag_busy[p.tag] = keep;
@@ -589,7 +600,11 @@ module dma_read_tb
     // Lost tags come back.
     repeat (8 * 3000 + 2 * Tags + 100) @(posedge clk);
     cfg.max_read_request = 3'd2;
+    tag_seen = '{default: 0};
     tlp_rate("64-byte reads that need every tag, after the faults", Tags - 20);
+    start = 0;
+    foreach (tag_seen[i]) start += 32'(tag_seen[i]);
+    `CHECK(start == Tags, "a tag given up does not come back")
     // Lost reads are given up because later ones are done, also where time alone gives up none.
     timeout = 0;
     overtaken = 1500;

@@ -119,6 +119,7 @@ module pcie_endpoint_tb;
         reads_done[read_status.sel[0]]++;
       end
       if (write_status.valid) writes_done[write_status.sel[0]]++;
+      `CHECK(cfg.functions == '0, "virtual functions of a card that has none")
       foreigns += int'(foreign);
       refused += int'(unsupported) + int'(dropped);
     end

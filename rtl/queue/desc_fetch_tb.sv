@@ -7,10 +7,12 @@
 /// descriptor once and in order, short packets, failed reads, empty and stopped queues, a queue started again; one descriptor a clock and one read
 /// for eight of them. With push_table: pushes that are true, for other slots, broken or late; none is delivered but for its own slot, and
 /// none is lost count of. A queue that is asked now and then does not wait for its descriptors. With `Peeks` (desc_fetch_peeks_tb) doorbells
-/// of any queue at any time: they change nothing but when a ring's first descriptors are read.
+/// of any queue at any time: they change nothing but when a ring's first descriptors are read. With `Functions` (desc_fetch_functions_tb) an
+/// address says whose it is, and is null where no function has it.
 module desc_fetch_tb #(
     parameter queue_pkg::streams_t Streams = queue_pkg::StreamsFilled,
-    parameter bit Peeks = 1'b0
+    parameter bit Peeks = 1'b0,
+    parameter int Functions = 1
 );
   import queue_pkg::*;
   import dma_pkg::*;
@@ -57,6 +59,7 @@ module desc_fetch_tb #(
       .Streams(Streams),
       .Peeks(Peeks),
       .Indexed(Streams == StreamsEmptied),
+      .Functions(Functions),
       .Sel(Sel)
   ) dut (
       .clk_i(clk),
@@ -90,6 +93,13 @@ module desc_fetch_tb #(
     return 64'h8_0000_0000 + (64'(q) << 18) + 64'(((index % RingSlots) << log_block[q]) * 16);
   endfunction
 
+  /// What becomes of the address in a descriptor: it says whose it is. One that no function has is none.
+  function automatic logic [63:0] told(int unsigned q, logic [63:0] addr);
+    if (Functions == 1) return addr;
+    if (addr[63:52] != 0 || addr == 0) return '0;
+    return addr | 64'(q / (Queues / Functions)) << 56;
+  endfunction
+
   /// Descriptors of one slot; of a longer slot a random one has length 0.
   function automatic void produce(int unsigned q);
     int unsigned n = stream[q] ? 0 : 1 << log_block[q];
@@ -100,6 +110,11 @@ module desc_fetch_tb #(
       d.len = (k == hole) ? 16'd0 : 16'($urandom_range(push_percent != 0 ? 300 : 1500, 1));
       d.reserved = FromMemory;
       d.addr = {16'(q), 16'(epoch[q]), 24'(produced[q]), 8'(k)};
+      if (Functions > 1) begin
+        d.addr = {12'd0, 8'(q), 12'(epoch[q]), 24'(produced[q]), 8'(k)};
+        if (push_percent == 0 && $urandom_range(15) == 0) d.addr[51:0] = '0;
+        if (push_percent == 0 && $urandom_range(15) == 0) d.addr[52+$urandom_range(11)] = 1;
+      end
       i_host.memory[(address(q, produced[q])>>4)+64'(k)] = d;
     end
     produced[q]++;
@@ -308,6 +323,7 @@ module desc_fetch_tb #(
                 desc: d
             }
         };
+        e.beat.beat.desc.addr = told(q, d.addr);
         e.index = handed[q] + s;
         e.first = k == 0;
         expected.push_back(e);

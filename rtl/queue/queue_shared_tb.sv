@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// of: queue_manager
 `include "parts_tb.svh"
 `include "tb.svh"
 `include "stream.svh"

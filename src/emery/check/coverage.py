@@ -75,7 +75,7 @@ def _benches(names: list[str]) -> list[Path]:
         return every
     found = []
     for name in names:
-        those = [x for x in every if name in (x.stem, x.stem.removesuffix("_tb"), own_tests.subject(x))]
+        those = [x for x in every if name in {x.stem, x.stem.removesuffix("_tb"), *own_tests.subjects(x)}]
         if not those:
             raise UserError(
                 f"coverage: there is no block test {name}{nearest(name, {x.stem for x in every}, ['rtl/*/*_tb.sv'])}"

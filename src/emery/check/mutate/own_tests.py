@@ -54,19 +54,20 @@ def _rtl_tests() -> dict[Path, set[Path]]:
     return found
 
 
-def subject(test: Path) -> str:
-    """The block a bench or proof is named after: mac_rx for mac_rx_tb and mac_rx_byte_tb."""
+def subjects(test: Path) -> set[str]:
+    """The blocks whose own test it is: those that a line `// of: dma_read dma_write` names, and the one it is named after,
+    mac_rx for mac_rx_tb and mac_rx_byte_tb."""
     name = re.sub("_(tb|formal)$", "", test.stem)
     while "_" in name and not (test.parent / f"{name}.sv").is_file():
         name = name.rpartition("_")[0]
-    return name
+    return {name, *(x for line in re.findall("^// of: (.*)$", test.read_text(), re.M) for x in line.split())}
 
 
 def _of_rtl(path: Path) -> list[Path]:
-    """Those named after it. Where no bench is, those that instantiate it: themselves, else those of a block that does, the
+    """Its own. Where no bench is, those that instantiate it: themselves, else those of a block that does, the
     smallest first."""
     those = {x: needed for x, needed in _rtl_tests().items() if path in needed}
-    own = [x for x in those if subject(x) == path.stem]
+    own = [x for x in those if path.stem in subjects(x)]
     found = list(own)
     if not any(x.stem.endswith("_tb") for x in own):
         others = [x for x in those if x not in own and (x.stem.endswith("_tb") or not own)]
@@ -85,9 +86,9 @@ def _direct(test: Path) -> set[Path]:
 
 def _beside(test: Path, path: Path) -> tuple[bool, bool]:
     """False where it is the test of a block that instantiates the source itself, and where it is that block's first."""
-    block = structure.read().modules.get(subject(test))
-    inside = block is not None and path.stem in block.children
-    return not inside, not (inside and block.name == test.stem.rpartition("_")[0])
+    modules = structure.read().modules
+    inside = [x for x in subjects(test) if x in modules and path.stem in modules[x].children]
+    return not inside, test.stem.rpartition("_")[0] not in inside
 
 
 def _of_cxx(path: Path) -> list[Path]:
