@@ -65,6 +65,10 @@ module desc_fetch
   localparam int Window = 32;  // dequeues under way
   localparam int WindowW = $clog2(Window + 1);
   localparam int DirectDepth = 2 * PushEntries;
+  localparam int DirectW = $clog2(DirectDepth + 1);
+  localparam int LaneW = 32;  // bits of a descriptor that are written together, as a completion has them
+  localparam int Lanes = $bits(desc_t) / LaneW;
+  localparam int LenLane = 2;  // with its length
   // A slot is used at most 8 times, and at most 2 * Slots of them between its allocation and its next one.
   localparam int UseW = $clog2(16 * Slots + Jobs) + 2;
 
@@ -132,54 +136,33 @@ module desc_fetch
   `STREAM(found_t, found_in)
   `STREAM(found_t, found)
   `STREAM(fetch_granted_t, granted_in)
-  logic [WindowW-1:0] asked_count, found_count, granted_count;
+  `FIFO(port_t, Window, i_asked, asked_in, asked)
+  `FIFO(found_t, Window, i_found, found_in, found)
+  `FIFO(fetch_granted_t, Window, i_granted, granted_in, granted)
 
-  fifo #(
-      .T(port_t),
-      .Depth(Window)
-  ) i_asked (
-      .clk_i,
-      .rst_i,
-      .in(asked_in),
-      .out(asked),
-      .count_o(asked_count)
-  );
-  fifo #(
-      .T(found_t),
-      .Depth(Window)
-  ) i_found (
-      .clk_i,
-      .rst_i,
-      .in(found_in),
-      .out(found),
-      .count_o(found_count)
-  );
-  fifo #(
-      .T(fetch_granted_t),
-      .Depth(Window)
-  ) i_granted (
-      .clk_i,
-      .rst_i,
-      .in(granted_in),
-      .out(granted),
-      .count_o(granted_count)
-  );
-
-  wire room = (WindowW + 1)'(asked_count) + (WindowW + 1)'(found_count) < (WindowW + 1)'(Window) &&
-      (WindowW + 1)'(asked_count) + (WindowW + 1)'(granted_count) < (WindowW + 1)'(Window);
+  // Those asked, with those found, or granted, that wait. Counted here: the FIFOs' counts would be two sums later.
+  logic [WindowW-1:0] to_find_q, to_grant_q;
+  wire  room = to_find_q != WindowW'(Window) && to_grant_q != WindowW'(Window);
   logic held_q;  // a request is offered and not yet taken
-  wire peek = Peeks && ring.valid && !held_q;
+  wire  peek = Peeks && ring.valid && !held_q;
   assign deq_req.valid = (peek || req.valid) && room;
   assign deq_req.data = peek ? '{queue: ring.data, max: '0, granules: '0} : req.data.req;
   assign req.ready = room && deq_req.ready && !peek;
   assign ring.ready = !room || (peek && deq_req.ready);
   always_ff @(posedge clk_i) held_q <= !rst_i && req.valid && room && !peek && !deq_req.ready;
-  assign asked_in.valid = deq_req.valid && deq_req.ready;
+  wire asks_now = deq_req.valid && deq_req.ready;
+  assign asked_in.valid = asks_now;
   assign asked_in.data  = req.data.port;
 
   wire answer = deq_rsp.valid && asked.valid;
   assign deq_rsp.ready = asked.valid;
-  assign asked.ready = deq_rsp.valid;
+  assign asked.ready   = deq_rsp.valid;
+  always_ff @(posedge clk_i) begin
+    to_find_q <= to_find_q + WindowW'(asks_now) - WindowW'(found.valid && found.ready);
+    to_grant_q <= to_grant_q + WindowW'(asks_now) -
+        WindowW'(granted.valid && granted.ready) - WindowW'(answer && deq_rsp.data.peek);
+    if (rst_i) {to_find_q, to_grant_q} <= '0;
+  end
   assign found_in.valid = answer;
   assign found_in.data = '{port: asked.data, rsp: deq_rsp.data};
   assign granted_in.valid = answer && !deq_rsp.data.peek;
@@ -200,20 +183,20 @@ module desc_fetch
   logic look_valid_q, pick_valid_q, written_valid_q;
   found_t look_q, pick_q;
   hint_t hint_ram, hint_old, hint_look, hint_q, hint_next, written_hint_q;
+  logic   ok_q;  // there are descriptors
   queue_t written_queue_q;
-  logic go, ahead_go, reads_block, here_q, first_q;
+  logic go, ahead_go, reads_block, here_q, fits_q;
   ahead_t   ahead_q;
   deq_rsp_t rsp;
   assign rsp = pick_q.rsp;
   wire stream = Streams != StreamsNone && rsp.stream;
   wire peeks = Peeks && rsp.peek;
-  wire ok = rsp.status == DeqOk && !stream && !peeks;  // there are descriptors
   // The ring's first block is to be read: what is known of a block is of the ring before.
   wire peek_first = pick_valid_q && peeks && rsp.status == DeqOk && rsp.index == '0;
 
   wire step = !pick_valid_q || go || peeks;
-  wire hint_we = ahead_go || (go && ok) || peek_first;
-  wire queue_t hint_queue = ahead_go ? ahead_q.queue : rsp.queue;
+  wire hint_we = ahead_go || (go && ok_q) || peek_first;
+  wire queue_t hint_queue = pick_valid_q ? rsp.queue : ahead_q.queue;
   assign found.ready = step;
 
   ram_sdp #(
@@ -229,10 +212,13 @@ module desc_fetch
       .rdata_o(hint_ram)
   );
 
-  // The RAM does not show the write of this clock, nor that of the clock in which it was read.
-  wire written = written_valid_q && written_queue_q == look_q.rsp.queue;
-  wire writing = pick_valid_q && (ok || peek_first) && rsp.queue == look_q.rsp.queue;
-  assign hint_old  = written ? written_hint_q : hint_ram;
+  // The RAM does not show the write of this clock, nor that of the clock in which it was read. A write is with a step.
+  logic
+      written_q,
+      follows_q;  // what was written last, or what is chosen now, is of the queue looked up
+  wire queue_t next_queue = found.data.rsp.queue;
+  wire writing = pick_valid_q && (ok_q || peek_first) && follows_q;
+  assign hint_old  = written_q ? written_hint_q : hint_ram;
   assign hint_look = writing ? hint_next : hint_old;
 
   always_ff @(posedge clk_i) begin
@@ -242,6 +228,8 @@ module desc_fetch
       pick_valid_q <= look_valid_q;
       pick_q <= look_q;
       hint_q <= hint_look;
+      written_q <= hint_we ? hint_queue == next_queue : written_valid_q && written_queue_q == next_queue;
+      follows_q <= look_q.rsp.queue == next_queue;
     end
     if (hint_we) begin
       written_valid_q <= 1'b1;
@@ -263,31 +251,45 @@ module desc_fetch
   use_t issued_q, left_q;  // uses of slots begun and ended
 
   wire [2:0] pos = rsp.addr[6:4];
-  // Position and index tell a ring that was started again. A block known to have failed is read again.
+  wire [2:0] next_pos = pos + 3'(rsp.count << rsp.log_block);
+  wire [3:0] ahead = here_q ? rsp.ahead : '0;
+  // A block known to have failed is read again.
   logic usable_q;
-  wire hit = ok && here_q && usable_q && hint_q.pos == pos && hint_q.left >= rsp.count && !first_q;
-  wire direct = ok && !hit && found_i.valid && direct_in.ready;
-  wire miss = ok && !hit && !direct;
+  wire hit = fits_q && here_q && usable_q;
+  logic [DirectW-1:0] directs_q;  // in i_direct
+  wire pushed = found_i.valid && directs_q != DirectW'(DirectDepth);
+  wire direct = ok_q && !hit && pushed;
+  wire miss = ok_q && !hit && !pushed;
   assign reads_block = ahead_go || (go && miss);
   // Whether a block is still to come, or is good, in the next clock.
   wire ended = status_i.valid && status_i.sel == Sel;
   function automatic logic usable(slot_t slot, dma_result_e result);
     slot_t at;
     at = slot - done_q;
-    return reads_block && slot == alloc_q ? 1'b1 : ended && at == '0 ? status_i.result == DmaOk :
-        {1'b0, at} < reading_q || result == DmaOk;
+    return ended && at == '0 ? status_i.result == DmaOk : {1'b0, at} < reading_q || result == DmaOk;
   endfunction
   wire stays_usable = usable(hint_q.slot, result_q[hint_q.slot]);
   wire old_usable = usable(hint_old.slot, result_q[hint_old.slot]);
   always_ff @(posedge clk_i)
     usable_q <= !step ? stays_usable : !writing ? old_usable : hit ? stays_usable : 1'b1;
-  // The hint is the queue's own only if the slot still is.
-  wire goes = reads_block && hint_old.slot == alloc_q;
+  // The hint is the queue's own only if the slot still is. A block that is to be read is, if there is a step.
+  wire goes = (ahead_go || (pick_valid_q && miss)) && hint_old.slot == alloc_q;
+  // Whether the hint is of what is asked for: position and index tell a ring that was started again. Where it follows from the
+  // choice in this clock, that is worked out for each outcome.
+  wire has_descriptors = look_q.rsp.status == DeqOk && !(Streams != StreamsNone && look_q.rsp.stream) &&
+      !(Peeks && look_q.rsp.peek);
+  wire restarted = look_q.rsp.index == '0 && !(Peeks && look_q.rsp.peeked);
+  wire [2:0] look_pos = look_q.rsp.addr[6:4];
+  wire fits_old = hint_old.pos == look_pos && hint_old.left >= look_q.rsp.count;
+  wire fits_hit = hint_q.left - rsp.count >= look_q.rsp.count;
+  wire fits_miss = ahead >= look_q.rsp.count;
+  wire fits_next = next_pos == look_pos && !peeks && (hit ? fits_hit : !pushed && fits_miss);
   always_ff @(posedge clk_i) begin
     if (step) begin
       here_q <= writing ? !direct : !goes && (wrapped_q || hint_old.slot < alloc_q) &&
           owner_q[hint_old.slot] == look_q.rsp.queue;
-      first_q <= look_q.rsp.index == '0 && !(Peeks && look_q.rsp.peeked);
+      fits_q <= has_descriptors && !restarted && (writing ? fits_next : fits_old);
+      ok_q <= has_descriptors;
     end
   end
   wire slot_t slot = hit ? hint_q.slot : alloc_q;
@@ -306,7 +308,6 @@ module desc_fetch
       slot_free <= !(wrapped_q || alloc_q == '1) || (!past_next[UseW-1] && !(most_read && !ended));
     if (rst_i) slot_free <= 1'b1;
   end
-  wire [3:0] ahead = here_q ? rsp.ahead : '0;
   wire [3:0] fetched = rsp.count + ahead;
   wire [3:0] fetched_desc = fetched << rsp.log_block;
 
@@ -330,7 +331,7 @@ module desc_fetch
                               4'b0}, relaxed: 1'b0})
   always_comb begin
     hint_next.slot = slot;
-    hint_next.pos  = pos + 3'(rsp.count << rsp.log_block);
+    hint_next.pos  = next_pos;
     hint_next.left = direct || peeks ? '0 : hit ? hint_q.left - rsp.count : ahead;
     if (ahead_go) hint_next = '{slot: alloc_q, pos: '0, left: ahead_q.left};
   end
@@ -371,7 +372,10 @@ module desc_fetch
   `FIFO(direct_t, DirectDepth, i_direct, direct_in, direct_out)
   assign direct_in.valid = go && direct;
   assign direct_in.data  = '{entry: found_i.entry, desc: found_i.desc};
-  wire has_descriptors = look_q.rsp.status == DeqOk && !look_q.rsp.stream && !look_q.rsp.peek;
+  always_ff @(posedge clk_i) begin
+    directs_q <= directs_q + DirectW'(direct_in.valid) - DirectW'(direct_out.valid && direct_out.ready);
+    if (rst_i) directs_q <= '0;
+  end
   assign look_o = '{
           step: step,
           valid: look_valid_q && has_descriptors,
@@ -386,9 +390,9 @@ module desc_fetch
 
   always_ff @(posedge clk_i) begin
     // Of a block read ahead: all that went before.
-    if (ahead_go || (go && ok && !direct))
+    if (ahead_go || (go && ok_q && !direct))
       last_use_q[ahead_go?alloc_q : slot] <= issued_q - use_t'(ahead_go);
-    if (go && ok && !direct) issued_q <= issued_q + 1'b1;
+    if (go && ok_q && !direct) issued_q <= issued_q + 1'b1;
     if (reads_block) begin
       owner_q[alloc_q] <= hint_queue;
       alloc_q <= alloc_q + 1'b1;
@@ -411,20 +415,39 @@ module desc_fetch
   end
 
   // ---- Delivery: read the whole block of a request, then send its descriptors from the RAM's output.
+  // Whether there is none, but its packet's end, is told when it is written: what comes out of a block RAM comes late.
+  typedef struct packed {
+    logic ends;  // of the lane with the length
+    logic [LaneW-1:0] data;
+  } lane_t;
+  function automatic lane_t [Lanes-1:0] lanes(desc_t whole);
+    for (int k = 0; k < Lanes; k++)
+    lanes[k] = '{ends: k == LenLane && whole.len == '0, data: whole[LaneW*k+:LaneW]};
+  endfunction
+
   desc_t [Segs-1:0] row;
+  logic  [Segs-1:0] ends_packet;
   for (genvar i = 0; i < Segs; i++) begin : g_segment
+    lane_t [Lanes-1:0] into, out_of;
+    logic [Lanes-1:0] write;
+    for (genvar k = 0; k < Lanes; k++) begin : g_lane
+      assign write[k] = ram_i.valid[i] && ram_i.sel == Sel && ram_i.strb[i][LaneW/8*k];
+      assign row[i][LaneW*k+:LaneW] = out_of[k].data;
+    end
+    assign ends_packet[i] = out_of[LenLane].ends;
+    `WHILE(write != '0, into, lanes(ram_i.data[i]))
     ram_sdp #(
-        .Width(SegW),
+        .Width($bits(into)),
         .Depth(Slots),
-        .Lanes(SegBytes)
+        .Lanes(Lanes)
     ) i_ram (
         .clk_i,
-        .we_i(ram_i.valid[i] && ram_i.sel == Sel ? ram_i.strb[i] : '0),
+        .we_i(write),
         .waddr_i(ram_i.row[i][SlotW-1:0]),
-        .wdata_i(ram_i.data[i]),
+        .wdata_i(into),
         .re_i(take),
         .raddr_i(jobs.data.slot),
-        .rdata_o(row[i])
+        .rdata_o(out_of)
     );
   end
 
@@ -441,7 +464,7 @@ module desc_fetch
   wire [2:0] in_slot = 3'((4'd1 << job_q.log_block) - 4'd1);  // position bits inside a slot
   wire [2:0] pos_after = job_q.pos + 3'd1;
   wire last = empty || job_q.stream || job_result_q != DmaOk || (pos_after & in_slot) == 3'd0 ||
-      row[pos_after].len == '0;
+      ends_packet[pos_after];
   wire slot_ends = last && (!job_q.stream || page_ends);
   wire job_ends = slot_ends && (empty || job_q.count == 4'd1);
   assign jobs.ready = arrived && (!send_q || (sent && job_ends));
@@ -544,14 +567,16 @@ module desc_fetch
   `ASSERT(AnswerHasRoom, answer |-> found_in.ready && granted_in.ready && asked_in.ready)
   `ASSERT(
       AnswerInBlock,
-      pick_valid_q && ok |-> rsp.count != 0 && 32'(pos) + ((32'(rsp.count) + 32'(rsp.ahead)) << rsp.log_block) <= 8)
+      pick_valid_q && ok_q |-> rsp.count != 0 && 32'(pos) + ((32'(rsp.count) + 32'(rsp.ahead)) << rsp.log_block) <= 8)
+  `ASSERT(HintWithStep, hint_we |-> step)
+  `ASSERT(DirectHasRoom, direct_in.valid |-> direct_in.ready)
   `ASSERT(DirectIsThere, send_q && job_q.direct |-> direct_out.valid)
   `ASSERT(StatusExpected, ended |-> reading_q != '0)
   `ASSERT(SlotIsReadOnce, reads_block |-> reading_q != (SlotW + 1)'(Slots))
   wire slot_t hint_at = hint_q.slot - done_q;
   `ASSERT(
       UsableIsSo,
-      pick_valid_q && ok && here_q && hint_q.left != '0 |-> usable_q == ({1'b0, hint_at} < reading_q || result_q[hint_q.slot] == DmaOk))
+      pick_valid_q && ok_q && here_q && hint_q.left != '0 |-> usable_q == ({1'b0, hint_at} < reading_q || result_q[hint_q.slot] == DmaOk))
   `ASSERT(PortExists, req.valid |-> int'(req.data.port) < Ports)
-  `ASSERT(QueueExists, pick_valid_q && ok |-> int'(rsp.queue) < Queues)
+  `ASSERT(QueueExists, pick_valid_q && ok_q |-> int'(rsp.queue) < Queues)
 endmodule

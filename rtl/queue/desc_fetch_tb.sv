@@ -478,8 +478,7 @@ module desc_fetch_tb #(
     repeat (100) @(posedge clk);
     `CHECK(i_granted.expected.size() == 0 && asked.size() == 0 && !desc.valid,
            "something is left over")
-    `CHECK(dut.asked_count == '0 && dut.found_count == '0 && dut.granted_count == '0,
-           "room is lost")
+    `CHECK(dut.to_find_q == '0 && dut.to_grant_q == '0 && dut.directs_q == '0, "room is lost")
     `CHECK(dut.reading_q == '0 && dut.issued_q == dut.left_q, "a slot is lost")
   endtask
 

@@ -32,6 +32,7 @@ module push_table
     output logic                                    dropped_o
 );
   localparam int AgeW = $clog2(Expiry + 1);
+  localparam logic [AgeW:0] Young = (AgeW + 1)'(2 ** AgeW - Expiry);  // `Expiry` clocks before the first bit
 
   typedef enum logic [2:0] {
     Free,
@@ -47,7 +48,7 @@ module push_table
   logic [15:0] slot_q[PushEntries];  // of it
   logic [1:0] next_line_q[PushEntries];
   logic [4:0] left_q[PushEntries];  // pieces still to come
-  logic [AgeW-1:0] age_q[PushEntries];
+  logic [AgeW:0] age_q[PushEntries];
   push_entry_t victim_q;
 
   // A line's first clock: whose it is, and what a descriptor in it asks for: pieces with it.
@@ -76,7 +77,7 @@ module push_table
     assign open[i] = state_q[i] inside {Filling, Ready};
     assign idle[i] = state_q[i] == Free;
     assign own[i] = open[i] && (begun_q[i] ? same_q : hit_q[i]);
-    assign expired[i] = open[i] && age_q[i] == AgeW'(Expiry);
+    assign expired[i] = open[i] && age_q[i][AgeW];
     assign due[i] = state_q[i] == Filling && next_line_q[i] == number_q && !expired[i] && enough(
         got_q, left_q[i]
     );
@@ -100,16 +101,18 @@ module push_table
   desc_t stored;
   assign stored = data_q[$bits(desc_t)-1:0];
 
-  // The dequeue. An entry that a line changes in this clock is not found.
-  logic [PushEntries-1:0] seen, right;
+  // The dequeue. An entry that a line changes in this clock is not found: its queue's, kept or lost, or the one that makes room.
+  wire makes_room = mine && begins && whole_q && own == '0 && idle == '0;
+  logic [PushEntries-1:0] looked, seen, right;
   always_comb begin
     for (int i = 0; i < PushEntries; i++) begin
-      seen[i] = look_i.step && look_i.valid && open[i] && queue_q[i] == look_i.queue &&
-          !((keep || lose) && place == push_entry_t'(i));
+      looked[i] = look_i.valid && open[i] && queue_q[i] == look_i.queue && !(mine && own[i]) &&
+          !(makes_room && victim_q == push_entry_t'(i));
       right[i] = state_q[i] == Ready && look_i.single && slot_q[i] == look_i.index;
     end
+    seen = look_i.step ? looked : '0;
   end
-  wire match = (seen & right) != '0;
+  wire match = (looked & right) != '0;
 
   push_entry_t found_q;
   logic found_valid_q;
@@ -132,7 +135,7 @@ module push_table
     end
     for (int i = 0; i < PushEntries; i++) begun_q[i] <= keep && begins && place == push_entry_t'(i);
 
-    dropped_o <= (mine && !keep) || (keep && begins && open[place]) || (seen & ~right) != '0 ||
+    dropped_o <= (mine && (begins ? !whole_q || own != '0 || idle == '0 : !keep)) || (seen & ~right) != '0 ||
         (look_i.step && found_valid_q && !look_i.used) || expired != '0;
 
     for (int i = 0; i < PushEntries; i++) begin
@@ -145,7 +148,7 @@ module push_table
     end
     if (look_i.step) begin
       found_valid_q <= match;
-      found_q <= lowest(seen);
+      found_q <= lowest(looked);
     end
     if (lose) state_q[place] <= Free;
     if (keep) begin
@@ -156,7 +159,7 @@ module push_table
         queue_q[place] <= queue_at_q;
         desc_q[place] <= stored;
         slot_q[place] <= stored.slot;
-        age_q[place] <= '0;
+        age_q[place] <= Young;
         victim_q <= place + 1'b1;
       end
     end

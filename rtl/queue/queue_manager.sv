@@ -146,20 +146,23 @@ module queue_manager
   logic [1:0] since_scan_q;
   index_t scan_q;
   logic error_valid_q, scan_due_q;
+  // Accesses go first, then stops; doorbells and what the engines ask for take turns. Whose turn it is does not wait for `all_ready`,
+  // without which nothing starts.
+  wire access_turn = waiting && !scan_due_q && (!write || bell_room_q);
+  wire other = access_turn || stop.valid || scan_due_q;
+  wire rung_may = !other && bell_room_q && !(read_q.ring && ((deq_req.valid && rsp_room_q) || commit.valid));
+  wire ring_turn = rung.valid && rung_may;
   wire scan = all_ready && scan_due_q;
-  // Accesses go first, then stops; doorbells and what the engines ask for take turns.
-  wire other = access || stop.valid || scan;
-  wire ringing = rung.valid && rung.ready;
-  assign access = waiting && all_ready && !scan && (!write || bell_room_q);
-  assign stop.ready = all_ready && !access && !scan;
-  assign rung.ready = all_ready && !other && bell_room_q &&
-      !(read_q.ring && ((deq_req.valid && rsp_room_q) || commit.valid));
+  wire ringing = all_ready && ring_turn;
+  assign access = all_ready && access_turn;
+  assign stop.ready = all_ready && !access_turn && !scan_due_q;
+  assign rung.ready = all_ready && rung_may;
   // A shared queue's commits look at all of its state, and ring; so do dequeues.
   wire commit_turn = commit.valid && !(read_q.commit && deq_req.valid && rsp_room_q);
   wire may_deq = !Shared || (bell_room_q && !commit_turn);
-  assign deq_req.ready = all_ready && !other && !ringing && rsp_room_q && may_deq;
+  assign deq_req.ready = all_ready && !other && !ring_turn && rsp_room_q && may_deq;
   wire may_commit = !Shared || (!other && bell_room_q && commit_turn);
-  assign commit.ready = all_ready && !access && !ringing && may_commit;
+  assign commit.ready = all_ready && !access_turn && !ring_turn && may_commit;
 
   always_comb begin
     op = '0;
@@ -173,9 +176,9 @@ module queue_manager
     op.deq = deq_req.valid && deq_req.ready;
     op.commit = Shared && commit.valid && commit.ready;
     op.port = Shared ? deq_port_i : '0;
-    op.queue = access ? access_queue[15:0] : scan ? 16'(scan_q) : stop.valid ? stop.data.queue :
-        ringing ? rung.data.queue : Shared && commit_turn ? commit.data.queue : deq_req.data.queue;
-    op.known = access ? access_queue < Queues : 32'(op.queue) < Queues;
+    op.queue = access_turn ? access_queue[15:0] : scan_due_q ? 16'(scan_q) : stop.valid ? stop.data.queue :
+        ring_turn ? rung.data.queue : Shared && commit_turn ? commit.data.queue : deq_req.data.queue;
+    op.known = access_turn ? access_queue < Queues : 32'(op.queue) < Queues;
   end
 
   state_t now, next;
@@ -271,7 +274,7 @@ module queue_manager
       .start_i(
       Shared ? start : access || ringing ? op.known : committing && 32'(commit.data.queue) < Queues
       ),
-      .index_i(Shared || access || ringing ? index_t'(op.queue) : index_t'(commit.data.queue)),
+      .index_i(Shared || access_turn || ring_turn ? index_t'(op.queue) : index_t'(commit.data.queue)),
       .now_o(finished),
       .next_i(next_finished)
   );
