@@ -385,13 +385,11 @@ void test_flows_of_a_capture(Checks& check) {
   for (const unsigned header : {20u, 24u})
     for (const bool tag : {false, true})
       for (const std::uint8_t port : {std::uint8_t{7}, std::uint8_t{8}})
-        for (int twice = 0; twice < 2; ++twice)
-          frames.push_back(udp_frame(header, tag, port, 100));
+        for (int twice = 0; twice < 2; ++twice) frames.push_back(udp_frame(header, tag, port, 100));
   // Of so few bytes that the destination port is in the padding; as it is sent it has one.
   frames.push_back(udp_frame(20, false, 7, 36));
   frames.push_back(udp_frame(20, false, 8, 36));
-  for (const Bytes& x : frames)
-    file.pcap_packet(0, 0, x, static_cast<std::uint32_t>(x.size()));
+  for (const Bytes& x : frames) file.pcap_packet(0, 0, x, static_cast<std::uint32_t>(x.size()));
   const auto capture = Capture::parse(file.bytes, "made.pcap");
   check.equal(capture->flows(), 8u, "flows by options, tags and ports, short frames as padded");
   const auto& packets = capture->packets();
