@@ -248,7 +248,7 @@ def test_tags_cost_no_rate(nic):
     words = ["--size", "64", "--frames", "6000", "--flows", "1000", "--set", "pcie_interface=usplus", *TAGS]
     result, _, _ = nic(*words, "--vlan", "1", "--direction", "rx", "--set", "rx_mode=stream", rx_queues=256)
     assert result["totals"]["delivered"] == 6000 and result["totals"]["mpps"] > 0.99 * 148.8
-    words = [*words, "--direction", "tx", "--set", "tx_mode=stream"]
+    words += ["--direction", "tx", "--set", "tx_mode=stream"]
     tagged, plain = (nic(*words, *more, rx_queues=256)[0] for more in (["--vlan", "1"], []))
     assert tagged["resources"]["driver"]["tags_left"] == tagged["totals"]["delivered"] == 6000
     assert tagged["totals"]["mpps"] > 0.995 * plain["totals"]["mpps"] > 140
