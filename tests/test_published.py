@@ -35,6 +35,14 @@ def test_rows_are_of_targets_as_they_are_declared(which):
             assert row["goal"] == pytest.approx(goal, rel=1e-4), target.id
 
 
+@pytest.mark.parametrize("which", SYSTEMS, ids=lambda x: x.name)
+def test_runs_of_targets_are_taken(which):
+    """A setting that is refused later on, as it does nothing, would leave a row that nobody can have again."""
+    for run in (x for target in which.targets for x in (target.run, target.against) if x):
+        settings, options = from_table(run)
+        workload(which, options).judge(which, which.values(settings))
+
+
 @pytest.mark.parametrize(
     ("which", "target"),
     slow_but(lambda x: x[1] in FIRST, HELD),

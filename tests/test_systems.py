@@ -287,7 +287,7 @@ REFUSED = {
         "receive_coalescing=true shared_queues=true ports=2", "receive_coalescing=true coalescing_functions=1",
         "header_bytes=64", "tx_mode=stream size=9018",
         "tx_mode=stream restart_every=60", "tx_mode=stream recover=true", "steered_flows=2000",
-        "tx_mode=stream scheduler=strict", "queue_rates=1 pcap=", "queue_rates=1 tx_queues=8192 size=64",
+        "tx_mode=stream scheduler=strict", "train=2 pcap=", "queue_rates=1 pcap=", "queue_rates=1 tx_queues=8192 size=64",
         "tx_mode=stream segments=2", "tx_mode=stream tx_push=frame", "tx_mode=stream fault=null_address",
         "ptp=true ports=2", "ptp=true mac_tx_ppm=50", "ptp=true scheduler=drr", "ptp=true reset_at_us=9", "ptp_load=false",
         "tso=true scheduler=drr", "tso=true tx_ram_kb=64", "tso=true tx_mode=stream", "tso_kb=8",
@@ -346,7 +346,11 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
 
 
 IDLE = {
-    "capture": ["read_tail_ns=9", "link_stall_at_us=9"],
+    "capture": [
+        "mrrs=128", "credits_nph=9", "read_latency_ns=9", "read_jitter_ns=9", "read_tail_ns=9", "read_tail_ppm=9",
+        "read_wake_ns=9", "rcb=128", "completion_bytes=64", "completion_from=9",
+        "link_stall_at_us=9", "fault_link=0", "link_back_at_us=9", "bad_fcs_every=9",
+    ],
     "core-nic": [
         "fault_frame=9", "reset_kind=function", "reset_us=9", "stall_after_us=9", "firmware=locks firmware_image=a.elf",
         "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",
@@ -355,7 +359,7 @@ IDLE = {
         "payload_offset=9 direction=rx",
         "pcie_gen=2 interconnect=ideal", "pcie_lanes=4 interconnect=ideal", "link_latency_ns=99 interconnect=ideal",
         "write_ns=9 interconnect=ideal", "read_latency_ns=9 interconnect=ideal", "read_jitter_ns=9 interconnect=ideal",
-        "read_tail_ns=9", "read_tail_ppm=9 interconnect=ideal", "read_wake_ns=9 interconnect=ideal",
+        "read_tail_ns=9", "read_tail_ppm=9", "read_wake_ns=9 interconnect=ideal",
     ],
     "direct-router": [
         "cards=4 config=F", "pattern=uniform config=A", "bus_mhz=133 bus=pcie", "arbiter=flat bus=pcie",
@@ -372,16 +376,32 @@ IDLE = {
         "reset_at_us=9", "reset_every_us=9", "reset_us=9", "reset_kind=function",
     ],
     "host-nic": [
-        "fault_frame=9", "reset_kind=function", "reset_us=9", "read_tail_ns=9",
+        "fault_frame=9", "reset_kind=function", "reset_us=9", "read_tail_ns=9", "read_tail_ppm=9",
         "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",
+        "mac_rx_ppm=9 direction=tx",
         "steered_flows=9 direction=tx", "burst=2 direction=rx", "segments=2 direction=rx", "tx_checksum=true direction=rx",
-        "hostile_reset_us=9",
+        "hostile_reset_us=9", "mac_tx_ppm=9 direction=rx", "burst=2 tx_mode=stream",
+        "queue_rates=1,0.5 direction=rx size=64",
+        "queue_priorities=0,1 direction=rx scheduler=strict",
+        "queue_weights=1,2 direction=rx scheduler=drr",
+        "queue_limits_mbps=9 direction=rx scheduler=rate", "tdma_slots_us=9 direction=rx", "queue_slots=0 direction=rx",
+        "tx_window_kb=9 direction=rx scheduler=drr", "tx_ring=64 direction=rx", "tx_mode=stream direction=rx",
+        "tx_push=frame direction=rx", "tso_kb=8 direction=rx tso=true", "migrate_us=9 direction=rx shared_queues=true ports=2",
+        "queue_ports=all direction=rx shared_queues=true ports=2", "rx_mode=stream direction=tx",
+        "rx_ring=64 direction=tx", "header_bytes=9 direction=tx header_split=true",
+        "coalesce_us=9 direction=tx receive_coalescing=true", "coalesce_bytes=9 direction=tx receive_coalescing=true",
         "queue_burst_kb=9", "tdma_open_ns=9", "tdma_close_ns=9 scheduler=rate", "tx_window_kb=9", "fault_us=9 fault=doorbell",
         "ptp_us=99 ptp=true", "ptp_settle_us=9999", "ptp_interval_us=9", "ptp_gain=2", "ptp_master_ppb=9", "ptp_switch_ppb=9",
         "ptp_slave_ppb=9", "ptp_wander_ppb=9", "ptp_cable_ns=9", "ptp_residence_ns=999", "ptp_switch_stamp_ns=9",
         "tcp_window_kb=99", "tcp_rto_us=999", "tcp_delay_us=9.0", "tcp_cpus=9", "tcp_ns_per_segment=9", "tcp_ns_per_kb=9",
     ],
-    "pcie-bench": ["read_tail_ns=9", "engine_write_ns=9 direction=tx", "engine_delay_ns=8 direction=rx"],
+    "pcie-bench": [
+        "engine_write_ns=9 direction=tx", "engine_delay_ns=8 direction=rx",
+        "credits_ph=9 direction=tx", "credits_pd=99 direction=tx", "write_ns=9 direction=tx",
+        "mrrs=128 direction=rx", "tags=8 direction=rx", "credits_nph=9 direction=rx", "read_latency_ns=9 direction=rx",
+        "read_jitter_ns=9 direction=rx", "read_tail_ns=9", "read_tail_ppm=9", "read_wake_ns=9 direction=rx",
+        "rcb=128 direction=rx", "completion_bytes=64 direction=rx", "completion_from=9 direction=rx",
+    ],
     "tile-router": [
         "held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9",
         "mac=any", "mac=own bad_ip_every=9", "mac=any version=null bad_ip_every=9",
@@ -399,10 +419,10 @@ def test_what_would_do_nothing_is_refused(name):
         work.judge(target, target.values(settings))
 
     for settings in IDLE.get(name, []):
-        first, *others = (x for x in settings.split() if not x.startswith("direction="))
-        options = dict(x.split("=") for x in settings.split() if x.startswith("direction="))
+        first, *others = (x for x in settings.split() if not x.startswith(("direction=", "size=")))
+        options = dict(x.split("=") for x in settings.split() if x.startswith(("direction=", "size=")))
         work, idle = workload(target, options), first.partition("=")[0]
-        with pytest.raises(UserError, match=f"^{first}.*: {idle} does nothing unless "):
+        with pytest.raises(UserError, match=f"^{first}.*: {idle} does nothing(:| unless) "):
             taken([first, *others], work)
         default = target.parameters[idle].default
         taken([f"{idle}={str(default).lower()}", *others], work)
@@ -592,6 +612,23 @@ def test_as_many_frames_as_asked_for(name):
     assert workload(target, {"frames": "5000"}).settings().get("duration_ps") is None
     assert workload(target, {"duration": "5ms"}).settings().get("frames") is None
     assert workload(target, {"frames": "5000"}).frames == 5000
+
+
+@pytest.mark.parametrize("name", ["capture", "host-nic"])
+def test_a_capture_of_what_the_card_finds_no_ports_in(name, tmp_path, capsys):
+    """Of one 5-tuple with IP options and without, with tags and without, and short: no order between them, in each there is."""
+    frames = []
+    for number in range(200):
+        plain = bytearray(udp(3, number))
+        optional = bytearray(plain[:34] + bytes.fromhex("94040000") + plain[34:])
+        optional[14] = 0x46
+        ip6 = bytes.fromhex("86dd6000000000081140") + plain[26:30] * 8 + plain[34:42]
+        tags = bytes.fromhex("88a8000181000002")
+        frames += [plain, plain[:36], optional, plain[:12] + ip6, plain[:12] + tags + ip6]
+    words = ["--pcap", str(write_pcap(tmp_path / "a.pcap", [bytes(x) for x in frames])), "--json", str(tmp_path / "r.json")]
+    words += ["--set", "source=wire"] if name == "capture" else ["--direction", "rx"]
+    assert main(["run", name, *words]) == 0, capsys.readouterr().err
+    assert json.loads((tmp_path / "r.json").read_text())["totals"]["delivered"] == 1000
 
 
 def udp(flow, number):

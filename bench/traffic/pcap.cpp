@@ -23,7 +23,7 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 }  // namespace
 
 std::uint64_t flow_hash(std::span<const std::uint8_t> frame) {
-  std::array<std::uint8_t, 40> key{};
+  std::array<std::uint8_t, 42> key{};
   std::size_t used = 0;
   const auto take = [&](std::size_t from, std::size_t n) {
     std::memcpy(key.data() + used, frame.data() + from, n);
@@ -49,6 +49,9 @@ std::uint64_t flow_hash(std::span<const std::uint8_t> frame) {
     return hash_bytes({key.data(), used});
   }
   key[used++] = protocol;
+  // Tags, and of IPv4 the version and how long its header is: what a device finds depends on them.
+  key[used++] = static_cast<std::uint8_t>(ip);
+  key[used++] = type == kTypeIp4 ? frame[ip] : frame[ip] >> 4;
   const bool has_ports = protocol == kTcp || protocol == kUdp || protocol == 132;
   if (has_ports && ports != 0 && frame.size() >= ports + 4) take(ports, 4);
   return hash_bytes({key.data(), used}, 1);
@@ -110,7 +113,13 @@ void Capture::number_flows() {
   std::unordered_map<std::uint64_t, std::uint32_t> numbers;
   for (Packet& packet : packets_) {
     const auto next = static_cast<std::uint32_t>(numbers.size());
-    packet.flow = numbers.try_emplace(flow_hash(bytes(packet)), next).first->second;
+    std::span<const std::uint8_t> sent = bytes(packet);
+    std::array<std::uint8_t, kMinFrame> padded{};
+    if (sent.size() < padded.size()) {
+      std::ranges::copy(sent, padded.begin());
+      sent = padded;
+    }
+    packet.flow = numbers.try_emplace(flow_hash(sent), next).first->second;
   }
   flows_ = static_cast<std::uint32_t>(numbers.size());
 }

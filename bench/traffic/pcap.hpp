@@ -62,7 +62,8 @@ class Capture {
 
 /// Names a flow: a hash of the directed 5-tuple of IPv4 or IPv6, of the addresses where there are
 /// no ports (fragments too), of the MAC addresses and the type where there is no IP. One or two
-/// VLAN tags are looked through.
+/// VLAN tags are looked through. Frames with options and without, or of so many tags and others,
+/// are of two flows: a NIC need not find the ports of both, and then spreads them apart.
 std::uint64_t flow_hash(std::span<const std::uint8_t> frame);
 
 /// A nanosecond pcap, or a pcapng with nanosecond stamps when the path ends in .pcapng (little

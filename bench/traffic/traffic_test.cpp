@@ -366,6 +366,39 @@ void test_capture_source(Checks& check) {
 
 /// Frames start when their stamps say, times the speed, but not while the line is busy, nor earlier
 /// than those before them; each pass goes on where the one before it ended.
+// Of an IPv4 frame of UDP with so many bytes of IP header and a tag or none.
+Bytes udp_frame(unsigned header, bool tag, std::uint8_t port, std::uint32_t size) {
+  Bytes frame(size);
+  const unsigned ip = tag ? 18 : 14;
+  if (tag) frame[12] = 0x81;
+  frame[ip - 2] = 0x08;
+  frame[ip] = static_cast<std::uint8_t>(0x40 | header / 4);
+  frame[ip + 9] = 17;
+  if (ip + header + 1 < size) frame[ip + header + 1] = port;
+  return frame;
+}
+
+// A device that finds the ports of the ones and not of the others keeps no order between them.
+void test_flows_of_a_capture(Checks& check) {
+  Builder file = Builder().pcap_header();
+  std::vector<Bytes> frames;
+  for (const unsigned header : {20u, 24u})
+    for (const bool tag : {false, true})
+      for (const std::uint8_t port : {std::uint8_t{7}, std::uint8_t{8}})
+        for (int twice = 0; twice < 2; ++twice) frames.push_back(udp_frame(header, tag, port, 100));
+  // Of so few bytes that the destination port is in the padding; as it is sent it has one.
+  frames.push_back(udp_frame(20, false, 7, 36));
+  frames.push_back(udp_frame(20, false, 8, 36));
+  for (const Bytes& x : frames) file.pcap_packet(0, 0, x, static_cast<std::uint32_t>(x.size()));
+  const auto capture = Capture::parse(file.bytes, "made.pcap");
+  check.equal(capture->flows(), 8u, "flows by options, tags and ports, short frames as padded");
+  const auto& packets = capture->packets();
+  for (std::size_t i = 0; i < 16; ++i)
+    check.equal(packets[i].flow, static_cast<std::uint32_t>(i / 2), "flow of a frame");
+  check.that(packets[16].flow == packets[0].flow && packets[17].flow == packets[2].flow,
+             "a short frame is of the flow it is sent as");
+}
+
 void test_replay(Checks& check) {
   Builder file = Builder().pcap_header();
   for (const std::uint32_t ns : {5'000u, 25'000u, 25'000u, 9'000u, 45'000u})
@@ -403,6 +436,7 @@ int main(int argc, char** argv) {
   test_pcap(check);
   test_synthetic(check);
   test_capture_source(check);
+  test_flows_of_a_capture(check);
   test_replay(check);
   test_chosen_flows(check);
   const auto scratch = std::filesystem::temp_directory_path() /
