@@ -346,11 +346,7 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
 
 
 IDLE = {
-    "capture": [
-        "mrrs=128", "credits_nph=9", "read_latency_ns=9", "read_jitter_ns=9", "read_tail_ns=9", "read_tail_ppm=9",
-        "read_wake_ns=9", "rcb=128", "completion_bytes=64", "completion_from=9",
-        "link_stall_at_us=9", "fault_link=0", "link_back_at_us=9", "bad_fcs_every=9",
-    ],
+    "capture": ["read_tail_ns=9", "read_tail_ppm=9", "link_stall_at_us=9", "fault_link=0", "link_back_at_us=9", "bad_fcs_every=9"],
     "core-nic": [
         "fault_frame=9", "reset_kind=function", "reset_us=9", "stall_after_us=9", "firmware=locks firmware_image=a.elf",
         "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",
@@ -378,30 +374,14 @@ IDLE = {
     "host-nic": [
         "fault_frame=9", "reset_kind=function", "reset_us=9", "read_tail_ns=9", "read_tail_ppm=9",
         "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",
-        "mac_rx_ppm=9 direction=tx",
         "steered_flows=9 direction=tx", "burst=2 direction=rx", "segments=2 direction=rx", "tx_checksum=true direction=rx",
-        "hostile_reset_us=9", "mac_tx_ppm=9 direction=rx", "burst=2 tx_mode=stream",
-        "queue_rates=1,0.5 direction=rx size=64",
-        "queue_priorities=0,1 direction=rx scheduler=strict",
-        "queue_weights=1,2 direction=rx scheduler=drr",
-        "queue_limits_mbps=9 direction=rx scheduler=rate", "tdma_slots_us=9 direction=rx", "queue_slots=0 direction=rx",
-        "tx_window_kb=9 direction=rx scheduler=drr", "tx_ring=64 direction=rx", "tx_mode=stream direction=rx",
-        "tx_push=frame direction=rx", "tso_kb=8 direction=rx tso=true", "migrate_us=9 direction=rx shared_queues=true ports=2",
-        "queue_ports=all direction=rx shared_queues=true ports=2", "rx_mode=stream direction=tx",
-        "rx_ring=64 direction=tx", "header_bytes=9 direction=tx header_split=true",
-        "coalesce_us=9 direction=tx receive_coalescing=true", "coalesce_bytes=9 direction=tx receive_coalescing=true",
+        "hostile_reset_us=9", "burst=2 tx_mode=stream",
         "queue_burst_kb=9", "tdma_open_ns=9", "tdma_close_ns=9 scheduler=rate", "tx_window_kb=9", "fault_us=9 fault=doorbell",
         "ptp_us=99 ptp=true", "ptp_settle_us=9999", "ptp_interval_us=9", "ptp_gain=2", "ptp_master_ppb=9", "ptp_switch_ppb=9",
         "ptp_slave_ppb=9", "ptp_wander_ppb=9", "ptp_cable_ns=9", "ptp_residence_ns=999", "ptp_switch_stamp_ns=9",
         "tcp_window_kb=99", "tcp_rto_us=999", "tcp_delay_us=9.0", "tcp_cpus=9", "tcp_ns_per_segment=9", "tcp_ns_per_kb=9",
     ],
-    "pcie-bench": [
-        "engine_write_ns=9 direction=tx", "engine_delay_ns=8 direction=rx",
-        "credits_ph=9 direction=tx", "credits_pd=99 direction=tx", "write_ns=9 direction=tx",
-        "mrrs=128 direction=rx", "tags=8 direction=rx", "credits_nph=9 direction=rx", "read_latency_ns=9 direction=rx",
-        "read_jitter_ns=9 direction=rx", "read_tail_ns=9", "read_tail_ppm=9", "read_wake_ns=9 direction=rx",
-        "rcb=128 direction=rx", "completion_bytes=64 direction=rx", "completion_from=9 direction=rx",
-    ],
+    "pcie-bench": ["read_tail_ns=9", "read_tail_ppm=9", "engine_write_ns=9 direction=tx", "engine_delay_ns=8 direction=rx"],
     "tile-router": [
         "held_over=gdn version=V", "control_rate=9", "icmp_rate=9", "icmp_burst=9",
         "mac=any", "mac=own bad_ip_every=9", "mac=any version=null bad_ip_every=9",
@@ -419,10 +399,10 @@ def test_what_would_do_nothing_is_refused(name):
         work.judge(target, target.values(settings))
 
     for settings in IDLE.get(name, []):
-        first, *others = (x for x in settings.split() if not x.startswith(("direction=", "size=")))
-        options = dict(x.split("=") for x in settings.split() if x.startswith(("direction=", "size=")))
+        first, *others = (x for x in settings.split() if not x.startswith("direction="))
+        options = dict(x.split("=") for x in settings.split() if x.startswith("direction="))
         work, idle = workload(target, options), first.partition("=")[0]
-        with pytest.raises(UserError, match=f"^{first}.*: {idle} does nothing(:| unless) "):
+        with pytest.raises(UserError, match=f"^{first}.*: {idle} does nothing unless "):
             taken([first, *others], work)
         default = target.parameters[idle].default
         taken([f"{idle}={str(default).lower()}", *others], work)

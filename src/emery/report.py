@@ -142,7 +142,7 @@ def _parameters(system) -> str:
     rows = [["parameter", "meaning", "default", "unit", "allowed"]]
     for x in system.parameters.values():
         default = str(x.default).lower() if isinstance(x.default, bool) else x.default
-        rows.append([x.name, x.meaning, default, x.unit, x.allowed])
+        rows.append([x.name, x.help, default, x.unit, x.allowed])
     return table(rows, left=5)
 
 

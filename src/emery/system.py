@@ -57,7 +57,6 @@ class Parameter:
     rtl_values: tuple = ()  # what each choice is called in Verilog
     when: dict = field(default_factory=dict)  # bench and top are told only while these parameters have these values
     needs: str = ""  # a condition over parameters and the workload, in Python's words, without which it does nothing
-    unused: str = ""  # why it never does anything in this system, which has it by `include`
     struck: str = ""  # of what goes wrong on purpose: where a result says whether it did; `traffic_s`: of a time in us
     sets: dict = field(default_factory=dict)  # what each choice makes of others that nobody sets; the bench is told of those
 
@@ -74,16 +73,9 @@ class Parameter:
         low, high = (str(int(x)) if float(x).is_integer() else f"{x:g}" for x in (self.minimum, self.maximum))
         return f"{low} ... {high}{power}"
 
-    @property
-    def meaning(self) -> str:
-        """What it is, for people."""
-        return f"{self.help}; nothing here: {self.unused}" if self.unused else self.help
-
     @cached_property
     def idle(self) -> "Refusal | None":
-        """What refuses it where it does nothing, by `when`, `needs` and `unused`."""
-        if self.unused:
-            return Refusal("True", f"{self.name} does nothing: {self.unused}")
+        """What refuses it where it does nothing, by `when` and `needs`."""
         when = [f"{name} == {value!r}" for name, value in self.when.items()]
         said = " and ".join([*when, f"({self.needs})"] if when and self.needs else when or [self.needs])
         return Refusal(f"not ({said})", f"{self.name} does nothing unless {said}") if said else None

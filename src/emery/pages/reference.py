@@ -116,13 +116,7 @@ def system(design: Design, target) -> str:
         drawing = diagram.svg(diagram.read(design, top), top)
         parts.append(f'<div class="wide">{drawing}</div>\n'.replace("\n\n", "\n"))
     rows = [
-        [
-            f"`{x.name}`",
-            f"`{str(x.default).lower() if isinstance(x.default, bool) else x.default}`",
-            x.unit,
-            x.allowed,
-            x.meaning,
-        ]
+        [f"`{x.name}`", f"`{str(x.default).lower() if isinstance(x.default, bool) else x.default}`", x.unit, x.allowed, x.help]
         for x in target.parameters.values()
     ]
     parts += ["## Parameters\n", _table(["`--set`", "default", "unit", "range", ""], rows)]
