@@ -364,8 +364,6 @@ void test_capture_source(Checks& check) {
   check.equal(n, 10u, "every frame is dealt once");
 }
 
-/// Frames start when their stamps say, times the speed, but not while the line is busy, nor earlier
-/// than those before them; each pass goes on where the one before it ended.
 // Of an IPv4 frame of UDP with so many bytes of IP header and a tag or none.
 Bytes udp_frame(unsigned header, bool tag, std::uint8_t port, std::uint32_t size) {
   Bytes frame(size);
@@ -399,6 +397,8 @@ void test_flows_of_a_capture(Checks& check) {
              "a short frame is of the flow it is sent as");
 }
 
+/// Frames start when their stamps say, times the speed, but not while the line is busy, nor earlier
+/// than those before them; each pass goes on where the one before it ended.
 void test_replay(Checks& check) {
   Builder file = Builder().pcap_header();
   for (const std::uint32_t ns : {5'000u, 25'000u, 25'000u, 9'000u, 45'000u})
