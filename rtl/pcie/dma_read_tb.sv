@@ -325,8 +325,10 @@ module dma_read_tb
     keep = p.pos + n < p.len;
     header(p, n);
     if ($urandom_range(99) < alien_percent) begin
-      // The same for another device: it is not the answer.
-      out_hdr.requester_id ^= 16'(1 << $urandom_range(15));
+      // The same for another device, or by a tag of another length: it is not the answer.
+      if (Tags > 256 && !out_hdr.dw0.tag9 && !p.dead && $urandom_range(1) == 0)
+        out_hdr.dw0.tag8 = !out_hdr.dw0.tag8;
+      else out_hdr.requester_id ^= 16'(1 << $urandom_range(15));
       expect_dropped++;
       return;
     end
