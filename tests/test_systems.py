@@ -346,7 +346,9 @@ def test_refused_before_anything_is_built(name, capsys, monkeypatch, tmp_path):
 
 
 IDLE = {
-    "capture": ["read_tail_ns=9", "read_tail_ppm=9", "link_stall_at_us=9", "fault_link=0", "link_back_at_us=9", "bad_fcs_every=9"],
+    "capture": [
+        "read_tail_ns=9", "read_tail_ppm=9", "link_stall_at_us=9", "fault_link=0", "link_back_at_us=9", "bad_fcs_every=9",
+    ],
     "core-nic": [
         "fault_frame=9", "reset_kind=function", "reset_us=9", "stall_after_us=9", "firmware=locks firmware_image=a.elf",
         "bad_fcs_every=9 direction=tx", "runt_every=9 direction=tx", "oversize_every=9 direction=tx",

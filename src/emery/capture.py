@@ -30,6 +30,7 @@ _HEADER = 14  # its bytes
 _IP = {101: 0, 228: 0, 229: 0, 12: 0, 14: 0, 0: 4, 108: 4}
 # Of what Linux captures from any interface (`tcpdump -i any`): the bytes of its header, and where in it the EtherType is.
 _COOKED = {113: (16, 14), 276: (20, 0)}
+_OF_802_3 = (b"\x00\x01", b"\x00\x04")  # in its place, of frames with a length: without 802.2 in them, and with
 LONGEST = 9014  # bytes without FCS; the bench takes no more
 _LARGEST = 4 << 30  # bytes of a file, unpacked
 _MACS = bytes.fromhex("020000000002 020000000001")  # to and from, as generated frames have them
@@ -118,7 +119,7 @@ def _play(path: str, data, out: Path):
             for at, start, kept, length, ns, link in (_pcapng if ng else _pcap)(data):
                 frame = data[start : start + kept]
                 if link != _ETHERNET:
-                    whole = _ethernet(frame, link, at)
+                    whole = _ethernet(frame, length, link, at)
                     counts["raw_ip"] += 1
                     frame, length = whole, length + len(whole) - len(frame)
                 if length > LONGEST:
@@ -152,8 +153,8 @@ def framed(packet: bytes) -> bytes:
     return _MACS + kind + packet if kind else b""
 
 
-def _ethernet(packet: bytes, link: int, at: int) -> bytes:
-    """A packet of another link with an Ethernet header in place of its own."""
+def _ethernet(packet: bytes, length: int, link: int, at: int) -> bytes:
+    """A packet of another link, `length` bytes before it was cut, with an Ethernet header in place of its own."""
     if link in _IP:
         if frame := framed(packet[_IP[link] :]):
             return frame
@@ -162,8 +163,12 @@ def _ethernet(packet: bytes, link: int, at: int) -> bytes:
         raise _Damaged(at, f"link type {link} is neither Ethernet (1), raw IP (101), loop-back (0) nor cooked (113, 276)")
     size, place = _COOKED[link]
     kind = packet[place : place + 2]
-    if len(packet) < size or kind < b"\x06\x00":
-        raise _Damaged(at, "nothing that has an EtherType")
+    if kind in _OF_802_3 and size <= length <= size + 1500:
+        kind = struct.pack(">H", length - size)
+    elif kind < b"\x06\x00":
+        raise _Damaged(at, "cooked, and of no kind that Ethernet carries")
+    if len(packet) < size:
+        raise _Damaged(at, "cut off inside its cooked header")
     return _MACS + kind + packet[size:]
 
 
