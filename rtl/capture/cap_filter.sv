@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// The filter hook before the DMA: ternary match of a packet's IPv4 addresses, protocol and ports (capture paper,
 /// "offloading time-critical parts of the application").
 ///
@@ -32,7 +33,7 @@ module cap_filter
     frame = '0;
     l3 = '0;
     v4 = 1'b0;
-    if (first) begin
+    if (`WORTH(first)) begin
       frame = network_order(beat_i.data[511:0]);
       if (is_tag(frame[415-:16])) begin
         l3 = frame[367-:208];

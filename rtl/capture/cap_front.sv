@@ -66,7 +66,9 @@ module cap_front
   end
 
   `STREAM(wide_beat_t, held)
-  assign beat = source == Generated ? gen_beat : wire_beat;
+  // Wherever a beat could come from: whether it does is known later.
+  wire from_generator = inside_q ? source_q == Generated : enable_i && use_generator_i;
+  assign beat = from_generator ? gen_beat : wire_beat;
   assign held.valid = (source == Generated && generated.valid) || (source == Wire && wire_frame.valid);
   assign held.data = beat;
   assign generated.ready = source == Generated && held.ready;

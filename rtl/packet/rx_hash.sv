@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "stream.svh"
 /// Receive flow hash: Toeplitz hash of Microsoft's RSS specification over the addresses and ports of a frame (host-nic
 /// paper, sections II-A and II-E).
 ///
@@ -62,7 +63,7 @@ module rx_hash
     protocol = '0;
     kind = '0;
     fields = '0;
-    if (first) begin
+    if (`WORTH(first)) begin
       frame = network_order(beat_i.data[511:0]);
       if (!is_tag(frame[415-:16])) begin
         ether_type = frame[415-:16];
@@ -83,12 +84,7 @@ module rx_hash
       if (v4) ports = l3[395-:4] == 4'd5 && l3[399-8*6-2-:14] == '0 && l3_start + 7'd24 <= len;
       if (v6) ports = l3_start + 7'd44 <= len;
       kind = {ports && protocol == 8'd17, ports && protocol == 8'd6, v6, v4};
-      if (v4) fields[287-:64] = l3[399-8*12-:64];
-      if (v6) fields[287-:256] = l3[399-8*8-:256];
-      if (kind[3:2] != '0) begin
-        if (v4) fields[223-:32] = l3[399-8*20-:32];
-        else fields[31-:32] = l3[399-8*40-:32];
-      end
+      fields = v4 ? {l3[399-8*12-:96], 192'd0} : l3[399-8*8-:288];
     end
   end
 
@@ -100,7 +96,17 @@ module rx_hash
     end
   end
 
-  // Stage 2: each hash bit is the parity of the fields under a window of the key; in parts, for speed.
+  // Stage 2: each hash bit is the parity of the fields under a window of the key; in parts, for speed. What lies in the
+  // place of ports, and of all where there is no IP, does not count.
+  logic [FieldBits-1:0] known;
+  always_comb begin
+    known = fields_q;
+    if (kind_q[3:2] == '0) begin
+      if (kind_q[0]) known[223-:32] = '0;
+      else known[31:0] = '0;
+    end
+  end
+
   logic part_valid_q;
   logic [Parts-1:0][31:0] part_q;
   flow_t part_flow_q;
@@ -108,12 +114,13 @@ module rx_hash
   always_ff @(posedge clk_i) begin
     part_valid_q <= valid_q && !rst_i;
     if (valid_q) begin
-      part_flow_q <= '{kind: kind_q, fields: fields_q};
+      part_flow_q <= '{kind: kind_q, fields: known};
       for (int p = 0; p < Parts; p++) begin
         for (int b = 0; b < 32; b++) begin
-          part_q[p][b] <= ^(fields_q[PartBits*p+:PartBits] & key_i[PartBits*p+1+b+:PartBits]);
+          part_q[p][b] <= ^(known[PartBits*p+:PartBits] & key_i[PartBits*p+1+b+:PartBits]);
         end
       end
+      if (kind_q[1:0] == '0) {part_flow_q.fields, part_q} <= '0;
     end
   end
 
