@@ -83,7 +83,7 @@ module rx_hash
       // Not behind options and not in fragments; all in these bytes.
       if (v4) ports = l3[395-:4] == 4'd5 && l3[399-8*6-2-:14] == '0 && l3_start + 7'd24 <= len;
       if (v6) ports = l3_start + 7'd44 <= len;
-      kind = {ports && protocol == 8'd17, ports && protocol == 8'd6, v6, v4};
+      kind   = {ports && protocol == 8'd17, ports && protocol == 8'd6, v6, v4};
       fields = v4 ? {l3[399-8*12-:96], 192'd0} : l3[399-8*8-:288];
     end
   end
