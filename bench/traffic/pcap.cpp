@@ -111,15 +111,12 @@ std::uint32_t Capture::u32(std::size_t offset) const {
 
 void Capture::number_flows() {
   std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+  Frame sent;
   for (Packet& packet : packets_) {
     const auto next = static_cast<std::uint32_t>(numbers.size());
-    std::span<const std::uint8_t> sent = bytes(packet);
-    std::array<std::uint8_t, kMinFrame> padded{};
-    if (sent.size() < padded.size()) {
-      std::ranges::copy(sent, padded.begin());
-      sent = padded;
-    }
-    packet.flow = numbers.try_emplace(flow_hash(sent), next).first->second;
+    sent.assign(bytes(packet));
+    sent.pad_to_minimum();
+    packet.flow = numbers.try_emplace(flow_hash(sent.bytes()), next).first->second;
   }
   flows_ = static_cast<std::uint32_t>(numbers.size());
 }

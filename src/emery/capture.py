@@ -162,13 +162,13 @@ def _ethernet(packet: bytes, length: int, link: int, at: int) -> bytes:
     if link not in _COOKED:
         raise _Damaged(at, f"link type {link} is neither Ethernet (1), raw IP (101), loop-back (0) nor cooked (113, 276)")
     size, place = _COOKED[link]
+    if len(packet) < size:
+        raise _Damaged(at, "cut off inside its cooked header")
     kind = packet[place : place + 2]
     if kind in _OF_802_3 and size <= length <= size + 1500:
         kind = struct.pack(">H", length - size)
     elif kind < b"\x06\x00":
         raise _Damaged(at, "cooked, and of no kind that Ethernet carries")
-    if len(packet) < size:
-        raise _Damaged(at, "cut off inside its cooked header")
     return _MACS + kind + packet[size:]
 
 
