@@ -92,7 +92,7 @@ def test_settings(capture, settings):
     whole(capture("--size", "64-700", "--frames", "4000", **settings))
 
 
-@pytest.mark.parametrize("size", ["64", "1518", "9018", "imix"])
+@pytest.mark.parametrize("size", ["64", "1518", "9018", "16384", "imix"])
 def test_frames_from_the_wire(capture, size):
     whole(capture("--size", size, "--frames", "1000", source="wire"))
 

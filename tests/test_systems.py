@@ -265,7 +265,6 @@ REFUSED = {
         "config=A bus=pcie", "slow_path=true bus=pcie", "config=F max_cards=2", "cards=9", "dead_card=3",
         "config=B stalled_card=2", "config=D dead_card=3", "cards=4 bus=pcie reset_card=4", "size=1523",
         "size=9000 mtu=9000 fifo_kb=4",
-        "mtu=9067 oversize_every=9",
         "own_addresses=true bus=pcie", "host_path=true", "pcap=9= cards=9 max_cards=16",
         "fib_nodes=1 lpm_nodes=0", "updates_per_s=9 lpm_nodes=0", "updates_per_s=9 slow_path=true",
         "updates_per_s=9 dead_card=1", "updates_per_s=9 bus=pcie", "updates_per_s=9 own_addresses=true",

@@ -2,8 +2,8 @@
 // An Ethernet frame on its way through the bench, and the interface of whatever gives frames.
 //
 // A frame is held without preamble and FCS, as captures and the MAC stream hold it. "Wire size" is
-// the Ethernet frame with its FCS (64 ... 9018), the number everything prints; the line is busy for
-// 20 bytes more (preamble 8, gap 12).
+// the Ethernet frame with its FCS (64 ... 16384), the number everything prints; the line is busy
+// for 20 bytes more (preamble 8, gap 12).
 #pragma once
 
 #include <array>
@@ -23,9 +23,9 @@ inline constexpr std::uint32_t kGapBytes = 12;
 inline constexpr std::uint32_t kLineOverhead = kPreambleBytes + kGapBytes;
 inline constexpr std::uint32_t kMinFrame = 60;      // without FCS
 inline constexpr std::uint32_t kTaggedHeader = 18;  // of Ethernet, with a VLAN tag
-inline constexpr std::uint32_t kMaxFrame = 9014;    // without FCS
+inline constexpr std::uint32_t kMaxFrame = 16380;   // without FCS
 // Room for oversize faults and for copying whole 64-byte beats.
-inline constexpr std::uint32_t kFrameBuffer = 9088;
+inline constexpr std::uint32_t kFrameBuffer = 16448;
 
 struct Frame {
   Time start = 0;          // its preamble is not on the wire before this

@@ -66,6 +66,9 @@ void put_tcp(std::uint8_t* tcp, const Flow& flow) {
   put32(tcp + 16, 0);
 }
 
+const std::string kSizes =
+    std::to_string(kMinFrame + kFcsBytes) + " ... " + std::to_string(kMaxFrame + kFcsBytes);
+
 bool valid_size(std::uint32_t size) {
   return size >= kMinFrame + kFcsBytes && size <= kMaxFrame + kFcsBytes;
 }
@@ -81,7 +84,7 @@ Sizes Sizes::parse(const std::string& text) {
     const char* const to = part.data() + part.size();
     const auto [end, error] = std::from_chars(part.data(), to, value);
     require(error == std::errc() && end == to && value >= least && value <= most,
-            "size '" + text + "' is not 64 ... 9018, A-B, A:N+B:N, random, imix or rfc2544");
+            "size '" + text + "' is not " + kSizes + ", A-B, A:N+B:N, random, imix or rfc2544");
     return value;
   };
   const auto size = [&](std::string_view part) {
@@ -147,7 +150,7 @@ Traffic::Traffic(TrafficConfig config)
   require(config_.flows >= 1 && config_.flows <= 1u << 24, "flows must be 1 ... 16777216");
   require(valid_size(config_.sizes.low) && valid_size(config_.sizes.high) &&
               config_.sizes.low <= config_.sizes.high,
-          "sizes must be 64 ... 9018");
+          "sizes must be " + kSizes);
   flows_.emplace(config_, random_, config_.seed * 0x10001 + config_.source + 0x5eed);
   arrive();
 }

@@ -48,7 +48,7 @@ struct MacConfig {
   std::size_t tx_buffer_beats = 8;
   FaultPlan bad_fcs{}, runt{},
       oversize{};  // received frames; one fault a frame, the first that strikes
-  std::uint32_t oversize_bytes = 9022;  // with FCS; longer than the source's
+  std::uint32_t oversize_bytes = kFrameBuffer + kFcsBytes;  // longer than any source's
   std::uint64_t seed = 1;
 
   /// The settings bad_fcs_every, runt_every and oversize_every.

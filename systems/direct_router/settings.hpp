@@ -101,8 +101,7 @@ inline MacConfig mac_config(const Options& options, unsigned port) {
   c.rate = kLineRate;
   c.clock_hz = 125e6;
   c.read_faults(options);
-  c.oversize_bytes =
-      std::min(options.get<unsigned>("mtu") + kTaggedHeader + 4, kFrameBuffer) + kFcsBytes;
+  c.oversize_bytes = options.get<unsigned>("mtu") + kTaggedHeader + 4 + kFcsBytes;
   c.seed = options.get<std::uint64_t>("seed") + 1000 + port;
   return c;
 }

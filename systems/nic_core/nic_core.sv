@@ -28,7 +28,7 @@ module nic_core
     parameter int MaxPackets = 512,  // packets in flight in an engine
     parameter int TxRamBytes = 131072,  // packet RAM of a port, transmit
     parameter int RxRamBytes = 131072,  // receive
-    parameter int MaxFrame = 9216,  // without FCS
+    parameter int MaxFrame = 16256,  // without FCS
     parameter bit MacRegs = 0,  // the MACs have registers
     parameter int Tags = 256,  // PCIe reads in flight
     parameter int ReadBytes = 32768,  // of packets that a port has asked for and not got yet

@@ -28,7 +28,7 @@ module nic_interface
     parameter int TxRamBytes = 131072,
     parameter int ReadBytes = 32768,
     parameter int RxRamBytes = 131072,
-    parameter int MaxFrame = 9216,
+    parameter int MaxFrame = 16256,
     parameter int AddrW = 26,
     localparam int ReadClients = 2 + Ports,
     localparam int WriteClients = 3 + 2 * Ports

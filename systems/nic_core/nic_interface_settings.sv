@@ -11,7 +11,7 @@ module nic_interface_settings
     parameter int RxQueues = 256,
     parameter int EventQueues = 32,
     parameter int RssEntries = 128,
-    parameter int MaxFrame = 9216,
+    parameter int MaxFrame = 16256,
     parameter engine_pkg::built_t Built = '0
 ) (
     input logic clk_i,

@@ -20,7 +20,7 @@ module nic_port
     parameter int TxRamBytes = 131072,
     parameter int ReadBytes = 32768,
     parameter int RxRamBytes = 131072,
-    parameter int MaxFrame = 9216,  // without FCS
+    parameter int MaxFrame = 16256,  // without FCS
     parameter ram_sel_t ReadSel = '0,
     parameter ram_sel_t WriteSel = '0,
     parameter ram_sel_t PackSel = '0
@@ -73,6 +73,9 @@ module nic_port
     input  cmac_in_t  mac_i,
     output cmac_out_t mac_o
 );
+  if (MaxFrame > LongestFrame - UnitBytes) begin : g_bad_frame
+    $fatal(1, "nic_port: MaxFrame %0d is more than rx_buffer stores of one", MaxFrame);
+  end
   if (Built.segments && Scheduler != int'(SchedRr)) begin : g_bad_scheduler
     $fatal(1, "nic_port: the other schedulers than round robin count packets of one frame");
   end

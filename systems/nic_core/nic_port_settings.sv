@@ -6,7 +6,7 @@ module nic_port_settings
   import eth_pkg::*;
   import engine_pkg::*;
 #(
-    parameter int MaxFrame = 9216,  // without FCS
+    parameter int MaxFrame = 16256,  // without FCS
     parameter bit Coalesce = 0
 ) (
     input logic clk_i,
