@@ -142,6 +142,7 @@ module sched_rr
   wire around = head_count < head_sent;
   wire may_send = !further[17] && (further[16] || !around);
   wire [2:0] most_further = max_burst_i[2:0] - 3'd1;
+  wire few = further[15:3] == '0 && further[2:0] < most_further;  // for a whole burst
   wire grant_free = !grant_valid_q || grant.ready;
   // A queue at its limit goes to the tail, when no other needs the way there.
   wire goes_back = head_valid_q && !may_send && !take_turn;
@@ -174,16 +175,7 @@ module sched_rr
       grant_valid_q <= 1'b1;
       grant_q <= '{
           queue: 16'(head_q),
-          max:
-          further[15:3]
-          == '0 &&
-          further[2:0]
-          <
-          most_further
-          ?
-          {1'b0, further[2:0]} + 4'd1
-          :
-          max_burst_i,
+          max: few ? {1'b0, further[2:0]} + 4'd1 : max_burst_i,
           granules: '0
       };
     end else if (grant.ready) grant_valid_q <= 1'b0;
