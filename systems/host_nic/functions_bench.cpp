@@ -332,8 +332,7 @@ void FunctionsBench::account() {
       readdressed_ += addresses_.changed(functions_[n].driver->core(), n == 0, n);
 }
 
-// Of a function that was reset the card has counted what its driver never saw. The hostile one's
-// records may be lost.
+// Of a function that was reset the card has counted what its driver never saw.
 void FunctionsBench::inspect() {
   emnic* const core = functions_[0].driver->core();
   const auto count = static_cast<unsigned>(functions_.size());
