@@ -52,7 +52,7 @@ def test_a_slow_cpu_is_waited_for_and_what_finds_no_slot_is_counted(tmp_path, ca
     """Messages of PTP take the CPU's time and find no slot either: neither do they hold up the end nor count as frames."""
     soon = ["--set", "ptp_settle_us=400", "--direction", "tx", "--size", "64", "--set", "ptp=true", "--json", str(tmp_path / "r")]
     for words in (
-        ["--frames", "200", "--flows", "1", "--set", "cpu_ns_per_packet=10000"],
+        ["--frames", "101", "--flows", "1", "--set", "cpu_ns_per_packet=5000"],
         ["--frames", "300", "--flows", "8", "--set", "cpu_ns_per_packet=300", "--set", "rx_ring=8", "--set", "train=3"],
     ):
         assert main(["run", "host-nic", *soon, *words]) == 0, capsys.readouterr().err

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
-#include <utility>
 
 #include "sw/lib/host_nic/clock.h"
 #include "systems/host_nic/drops.hpp"
@@ -19,6 +18,8 @@ constexpr Time kQuiet = 500 * kMicrosecond;
 constexpr Time kHalfPeriod = 1 * kMicrosecond;    // of the edges
 constexpr std::uint64_t kSlaveAhead = 1'234'567;  // ns, at first
 constexpr unsigned kMostOutstanding = 1024;
+// Records, of messages that go on, which a CPU may take before it comes to a frame's.
+constexpr Time kRounds = 2 * 64;
 // With ptp, by system.toml.
 constexpr const char* kRefused[] = {"bad_fcs_every",
                                     "coalescing_functions",
@@ -57,7 +58,7 @@ constexpr const char* kRefused[] = {"bad_fcs_every",
 PtpBench::PtpBench(const Options& options)
     : Run(options, kStep,
           kQuiet + options.ns("ptp_residence_ns") + options.ns("ptp_cable_ns") +
-              interrupt_hold(options)),
+              interrupt_hold(options) + kRounds * options.ns("cpu_ns_per_packet")),
       settings_(options),
       models_("host_nic", 2),
       workload_(options, line(options), 2),
@@ -100,14 +101,12 @@ void PtpBench::add_card(unsigned n, const Options& options, DriverConfig driver,
   card.on_clock = [this, n](Time now) { feed(n, now); };
   card.on_frame = [this, n](const Received& r, Time now) {
     deliver(stream_[1 - n], r.frame, now, output_[n]);
-    took_[n] = true;
   };
 }
 
 // As the driver model's user does: what is due, as far as rings and backlog allow.
 void PtpBench::feed(unsigned n, Time now) {
   PtpCard& card = *card_[n];
-  if (std::exchange(took_[n], false)) busy_until_ = std::max(busy_until_, card.driver.busy_until());
   if (!running() || !source_[n]) return;
   while (card.driver.tx_outstanding() < kMostOutstanding &&
          card.driver.due() < card.host.root.mmio_room()) {

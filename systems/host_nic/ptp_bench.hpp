@@ -31,7 +31,6 @@ class PtpBench final : public Run {
   bool offered() override;
   void account() override;
   double progress() const override;
-  Time busy_until() const override { return busy_until_; }
   bool at_rest() const override;
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
@@ -50,9 +49,7 @@ class PtpBench final : public Run {
   std::map<std::int64_t, std::uint64_t> offset_;  // ns, how often
   std::int64_t sum_ps_ = 0, least_ps_ = 0, most_ps_ = 0;
   std::uint64_t edges_ = 0;
-  std::array<bool, 2> took_{};  // a frame that is no message, in this clock
-  Time busy_until_ = 0;         // of the CPUs that took one
-  unsigned clear_;              // clocks in which the device clears its queues
+  unsigned clear_;  // clocks in which the device clears its queues
 };
 
 }  // namespace emery::host_nic
