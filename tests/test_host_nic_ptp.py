@@ -50,7 +50,8 @@ def test_what_does_not_go_with_it(wrong, capsys):
 
 def test_a_slow_cpu_is_waited_for_and_what_finds_no_slot_is_counted(tmp_path, capsys):
     """Messages of PTP take the CPU's time and find no slot either: neither do they hold up the end nor count as frames."""
-    soon = ["--set", "ptp_settle_us=400", "--direction", "tx", "--size", "64", "--set", "ptp=true", "--json", str(tmp_path / "r")]
+    soon = ["--direction", "tx", "--size", "64", "--json", str(tmp_path / "r")]
+    soon += ["--set", "ptp=true", "--set", "ptp_settle_us=400"]
     for words in (
         ["--frames", "101", "--flows", "1", "--set", "cpu_ns_per_packet=5000"],
         ["--frames", "300", "--flows", "8", "--set", "cpu_ns_per_packet=300", "--set", "rx_ring=8", "--set", "train=3"],
