@@ -5,7 +5,7 @@ of the line.
 """
 
 import pytest
-from conftest import slow, whole
+from conftest import accounted_for, read_pcap, slow, whole
 
 CARD = {"functions": 4, "tx_queues": 16, "rx_queues": 16, "interrupts": True}
 
@@ -83,6 +83,67 @@ def test_an_interrupt_that_is_held_for_longer_than_a_run_is_patient(nic):
     whole(nic("--size", "64", "--frames", "300", "--direction", "tx", interrupt_us=1000))
 
 
+def dropped(result):
+    """By reason, of all streams."""
+    found = {}
+    for stream in result["streams"].values():
+        for why, frames in stream["dropped"].items():
+            found[why] = found.get(why, 0) + frames
+    return found
+
+
+def test_what_the_wire_spoils_is_dropped_whoever_it_was_for(nic):
+    """Each stream has the drops of its own frames, and the card's counters say as much as the wire."""
+    words = ("--size", "64-512", "--direction", "rx", "--frames", "600", "--flows", "64", "--rate", "0.4")
+    result = nic(*words, bad_fcs_every=10, runt_every=10, oversize_every=20)
+    accounted_for(result)
+    lost, mac, (port,) = dropped(result), result["resources"]["mac"], result["resources"]["port_counters"]
+    assert lost == {"bad_fcs": mac["rx_bad_fcs"], "runt": mac["rx_runts"], "oversize": mac["rx_oversize"]}
+    assert min(lost.values()) > 10
+    assert (port["rx"]["crc_errors"], port["rx"]["oversize"]) == (lost["bad_fcs"], lost["oversize"])
+    assert all(set(x["dropped"]) >= {"bad_fcs", "runt"} for x in result["streams"].values())
+
+
+def test_frames_without_a_slot_are_the_functions_whose_queue_has_none(nic):
+    """Two functions share the port's counter: the queues' own say whose they are."""
+    words = ("--size", "64", "--direction", "rx", "--frames", "900", "--flows", "5000", "--arrivals", "burst:64")
+    result = nic(*words, rx_ring=8, cpu_ns_per_packet=400)
+    accounted_for(result)
+    assert dropped(result)["no_descriptor"] > 50
+    assert sum("no_descriptor" in x["dropped"] for x in result["streams"].values()) > 1
+    assert sum(x["delivered"] for x in result["streams"].values()) > 100
+
+
+def test_queues_of_functions_are_set_up_anew_in_traffic(nic):
+    """By the driver of each, in memory of its own; frames that find a queue out of use are all that is lost."""
+    words = ("--size", "64-512", "--direction", "both", "--frames", "500", "--flows", "64", "--rate", "0.4")
+    result = nic(*words, restart_every=25)
+    accounted_for(result)
+    assert set(dropped(result)) <= {"queue_stopped"} and dropped(result).get("queue_stopped", 0) < 200
+    functions = result["resources"]["functions"]
+    assert all(f["driver"]["restarts"] > 2 and not f["driver"]["stale_writes"] for f in functions)
+    counted = result["resources"]["queue_counters"]
+    assert counted["tx"]["compared"] >= 8 and counted["rx"]["compared"] >= 8 and counted["rx"]["packets"] > 20
+
+
+def test_captures_of_a_card_with_functions(nic, tmp_path):
+    """What its port sent, and what all drivers were given, in the order of the stamps."""
+    words = ("--size", "64-512", "--direction", "both", "--frames", "300", "--flows", "64", "--rate", "0.3")
+    whole(nic(*words, "--pcap-out", tmp_path, train=4))
+    assert len(read_pcap(tmp_path / "wire0.pcap")) == len(read_pcap(tmp_path / "host.pcap")) == 300
+    rows = [x.split(",") for x in (tmp_path / "host.csv").read_text().splitlines()]
+    queues = {int(x[rows[0].index("queue")]) for x in rows[1:]}
+    assert len(rows) == 301 and max(queues) > 12 and min(queues) < 4  # as the card numbers them
+
+
+def test_a_slow_cpu_of_a_function_is_waited_for(nic):
+    """It takes 64 records at once, and is then busy for longer than a run that is quiet is waited for."""
+    words = ("--size", "64", "--direction", "rx", "--frames", "300", "--flows", "1", "--rate", "0.5")
+    result = nic(*words, cpu_ns_per_packet=10_000, rx_ring=1024)
+    accounted_for(result)
+    assert result["totals"]["delivered"] == 300
+
+
 FILTER = {"function_filter": True}
 
 
@@ -121,6 +182,16 @@ def test_functions_share_two_ports(nic, settings):
     whole(result)
     assert all(x["delivered"] == x["offered"] > 50 for x in result["streams"].values())
     assert len(of(result, "rx")) == 8 and len(of(result, "tx")) == 4
+
+
+@pytest.mark.parametrize("how", slow({"migrate_us": 0.5}, {"queue_ports": "all"}))
+def test_shared_queues_of_functions_move(nic, how):
+    """Each driver moves its own between the ports, or has them leave by both."""
+    words = ("--size", "512", "--direction", "tx", "--duration", "60us", "--flows", "64")
+    result = nic(*words, ports=2, shared_queues=True, function_filter=True, **how)
+    whole(result)
+    shared = result["resources"]["shared_queues"]
+    assert shared["port_changes"] > 20 and min(shared["told"]) > 100 and (shared["moves"] > 100) == ("migrate_us" in how)
 
 
 @pytest.mark.parametrize("scheduler", ["rr", *slow("strict", "drr", "tdma", "rate", "pieo")])

@@ -48,6 +48,20 @@ def test_what_does_not_go_with_it(wrong, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_a_slow_cpu_is_waited_for_and_what_finds_no_slot_is_counted(tmp_path, capsys):
+    """Messages of PTP take the CPU's time and find no slot either: neither do they hold up the end nor count as frames."""
+    soon = ["--direction", "tx", "--size", "64", "--json", str(tmp_path / "r")]
+    soon += ["--set", "ptp=true", "--set", "ptp_settle_us=400"]
+    for words in (
+        ["--frames", "101", "--flows", "1", "--set", "cpu_ns_per_packet=5000"],
+        ["--frames", "300", "--flows", "8", "--set", "cpu_ns_per_packet=300", "--set", "rx_ring=8", "--set", "train=3"],
+    ):
+        assert main(["run", "host-nic", *soon, *words]) == 0, capsys.readouterr().err
+        stream = json.loads((tmp_path / "r").read_text())["streams"]["tx"]
+        assert stream["offered"] == stream["delivered"] + stream["dropped"].get("no_descriptor", 0) > 100
+        assert ("rx_ring=8" in words) == ("no_descriptor" in stream["dropped"])
+
+
 @pytest.mark.slow
 def test_a_switch_that_holds_a_frame_for_long(tmp_path, capsys):
     """Longer than the bench waits for what may be lost: the frame comes all the same, and the clock follows."""

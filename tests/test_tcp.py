@@ -145,12 +145,16 @@ def test_streams_survive_losses(nic, direction, reasons, settings):
 
 
 def test_a_connection_that_stalls_ends_the_run(nic, capsys):
-    """A queue that was stopped, and that nobody sets up again."""
+    """A queue that was stopped, and that nobody sets up again: the line has the setting with which somebody does."""
     words = ["--traffic", "tcp", "--direction", "tx", "--frames", "800", "--flows", "4"]
-    assert main(["run", "host-nic", *words, "--set", "fault=null_address", "--set", "tcp_rto_us=100"]) == 1
+    words = ["run", "host-nic", *words, "--set", "fault=null_address", "--set", "tcp_rto_us=100"]
+    assert main(words) == 1
     line = capsys.readouterr().err
     assert line.startswith("emery: TCP connection ") and line.count("\n") == 1
     assert "(host to wire) stalled: no answer to byte " in line and "sent 5 times" in line
+    assert "the device stopped transmit queue " in line and "for an error (null_address)" in line
+    assert line.endswith("; with recover=true the driver sets it up anew\n")
+    assert main([*words, "--set", "recover=true"]) == 0
 
 
 # ---------------------------------------------------------------- rates

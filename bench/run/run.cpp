@@ -94,7 +94,10 @@ void Run::step() {
   simulation_.run_for(step_);
   look();
   if (tcp_ && tcp_->ended() != kNever) score_.end_rates(tcp_->ended());
-  if (const std::string why = tcp_ ? tcp_->failure(quiet()) : ""; !why.empty()) give_up(why);
+  if (const std::string why = tcp_ ? tcp_->failure(quiet()) : ""; !why.empty()) {
+    const std::string more = stalled_for();
+    give_up(more.empty() ? why : why + ": " + more);
+  }
   show();
   if (live_) live_->look(resting());
 }

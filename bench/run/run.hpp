@@ -72,6 +72,9 @@ class Run : public Component {
   /// Nothing is under way in the bench any more: what the system was lent is back. Asked after
   /// account(), for as long as `patience` at the most; check() then says what is not back.
   virtual bool at_rest() const { return true; }
+  /// What connections of TCP that have stalled wait for, with the setting that would mend it; empty
+  /// where that is not known.
+  virtual std::string stalled_for() const { return ""; }
   /// A look at the system when all that is over: it takes simulated time that no longer counts as
   /// the run's.
   virtual void inspect() {}

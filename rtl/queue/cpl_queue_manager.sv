@@ -188,15 +188,15 @@ module cpl_queue_manager
 
   wire writing = com_q.access && com_q.known && write;
   assign write_base_hi = writing && word == CqRegBaseHi && !enq_now.enable;
-  // The consumer moves within what has been written.
-  ring_ptr_t unread;
-  assign unread = com_now.written - com_now.consumer;
-  wire moves = writing && word == CqRegConsumer &&
-      ring_ptr_t'(com_now.written - wdata[15:0]) <= unread;
+  // The consumer moves within what has been written, which may go around the end of the numbers.
+  wire around = com_now.consumer > com_now.written;
+  wire behind = wdata[15:0] < com_now.consumer;
+  wire beyond = wdata[15:0] > com_now.written;
+  wire moves = writing && word == CqRegConsumer && !(around ? behind && beyond : behind || beyond);
   wire starts_afresh = writing && word == CqRegBaseLo && !com_now.enable;
 
   // The update of the commit side.
-  logic due, notifying;
+  logic due, unread, notifying;
   logic place_q;  // for one, also if the update before takes another
   always_comb begin
     com_next = com_now;
@@ -212,8 +212,8 @@ module cpl_queue_manager
       com_next.consumer = '0;
       com_next.armed = 1'b0;
     end
-    due = com_q.valid && com_q.known && com_next.enable && com_next.armed &&
-        com_next.written != com_next.consumer;
+    unread = com_next.written != (moves ? wdata[15:0] : com_now.consumer);
+    due = com_q.valid && com_q.known && com_next.enable && com_next.armed && unread;
     notifying = due && place_q;
     if (notifying) com_next.armed = 1'b0;
   end

@@ -68,7 +68,7 @@ module cpl_write
 
   typedef struct packed {
     line_t      line;
-    logic [2:0] last;
+    logic [2:0] after;  // position behind its newest record, 0 of a full one
   } closed_t;
 
   typedef struct packed {
@@ -148,14 +148,15 @@ module cpl_write
     end
   end
 
-  // ---- Lines, opened in turn. `old_q` follows and closes those that are due; `span_q` lines lie between the two.
-  queue_t owner_q[Lines];
-  logic [2:0] last_q[Lines];  // position of the newest record
+  // ---- Lines, opened in turn. `old_q` follows and closes those that are due; `span_q` lines lie between the two, Lines/2 + 1 at
+  // the most. They become due in turn, one a clock: `due_q` goes ahead of `old_q` over those that are, a clock before it matters.
+  logic [QueueW-1:0] owner_q[Lines];
+  logic [2:0] after_q[Lines];  // position behind the newest record
   stamp_t opened_q[Lines];
-  line_t new_line, old_q;
-  lines_t span_q;
+  line_t new_line, old_q, due_q;
+  line_t span_q;
   stamp_t now_q, newest_q;  // newest_q: when the newest record came
-  logic quiet_q;  // that is max_delay_i ago
+  logic quiet_q;  // that is max_delay_i ago: a line that is opened is due at once
 
   `STREAM(closed_t, closed_in)
   `STREAM(closed_t, closed)
@@ -165,25 +166,25 @@ module cpl_write
 
   logic flags_ready, hint_open, old_is_open, new_busy, retire;
   // A line that is still open and the queue's own takes the record if the record comes next in it.
-  assign opens = !(hint_open && owner_q[hint_q] == cq && last_q[hint_q] == pos - 3'd1);
+  assign opens = !(hint_open && owner_q[hint_q] == cq[QueueW-1:0] && after_q[hint_q] == pos);
   assign line  = opens ? new_line : hint_q;
   wire fills = pos == 3'd7;
 
   // The oldest open line waits while a record goes into it.
   wire touched = pick_valid_q && !opens && hint_q == old_q;
   wire old_open = span_q != '0 && old_is_open;
-  wire expired = now_q - opened_q[old_q] >= {1'b0, max_delay_i};
-  wire crowded = span_q > lines_t'(Lines / 2);
+  wire expired = due_q != old_q;
+  wire crowded = span_q > line_t'(Lines / 2);
   wire close_old = old_open && !touched && (expired || crowded);
   wire step_old = span_q != '0 && (!old_is_open || close_old);
 
-  wire may_open = flags_ready && !new_busy && span_q != lines_t'(Lines);
+  wire may_open = flags_ready && !new_busy;
   assign go = pick_valid_q && (!opens || may_open) && !(fills && close_old);
 
   assign closed_in.valid = close_old || (go && fills);
   assign closed_in.data = close_old ?
-      '{line: old_q, last: last_q[old_q]} :
-      '{line: line, last: 3'd7};
+      '{line: old_q, after: after_q[old_q]} :
+      '{line: line, after: 3'd0};
 
   `FIFO(closed_t, Lines, i_closed, closed_in, closed)
 
@@ -218,22 +219,28 @@ module cpl_write
       .set_o(new_busy)
   );
 
+  stamp_t next;
+  assign next = now_q + 1'b1;
+  wire becomes_due = due_q == new_line ? go && opens && quiet_q : next - opened_q[due_q] >= {1'b0, max_delay_i};
+
   always_ff @(posedge clk_i) begin
-    now_q <= now_q + 1'b1;
+    now_q <= next;
     if (now_q - newest_q >= {1'b0, max_delay_i}) quiet_q <= 1'b1;
     if (go) begin
-      last_q[line] <= pos;
+      after_q[line] <= pos + 1'b1;
       newest_q <= now_q;
-      quiet_q <= 1'b0;
+      quiet_q <= max_delay_i <= 16'd1;
     end
     if (go && opens) begin
-      owner_q[line]  <= cq;
-      opened_q[line] <= quiet_q ? now_q - {1'b0, max_delay_i} : now_q;
+      owner_q[line]  <= cq[QueueW-1:0];
+      opened_q[line] <= now_q;
     end
+    if (becomes_due || (step_old && !expired)) due_q <= due_q + 1'b1;
     if (step_old) old_q <= old_q + 1'b1;
-    span_q <= span_q + lines_t'(go && opens) - lines_t'(step_old);
+    span_q <= span_q + line_t'(go && opens) - line_t'(step_old);
     if (rst_i) begin
       old_q <= '0;
+      due_q <= '0;
       span_q <= '0;
       now_q <= '0;
       newest_q <= '0;
@@ -246,7 +253,7 @@ module cpl_write
   closed_t send_q;
   logic send_valid_q;
   wire load = closed.valid && (!send_valid_q || dma.ready);
-  wire [3:0] count = {1'b0, send_q.last} - {1'b0, info.first} + 4'd1;
+  wire [3:0] count = {send_q.after == '0, send_q.after} - {1'b0, info.first};
   wire ended = status_i.valid && status_i.sel == Sel;
 
   ram_sdp #(
@@ -326,6 +333,7 @@ module cpl_write
   `ASSERT(PlaceTaken, enq_rsp.valid |-> enq_rsp.ready)
   `ASSERT(AnswerMatches, take |-> place.data.cq == waiting.data.cq)
   `ASSERT(LineClosedOnce, closed_in.valid |-> closed_in.ready)
+  `ASSERT(LinesBetween, span_q <= line_t'(Lines / 2 + 1) && line_t'(due_q - old_q) <= span_q)
   `ASSERT(StatusExpected, ended |-> writing.valid && ended_q < lines_t'(Lines))
   `ASSERT(QueueExists, look_valid_q |-> int'(look_q.record.cq) < Queues)
 endmodule

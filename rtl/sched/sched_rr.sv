@@ -134,12 +134,15 @@ module sched_rr
   // Head: counts being looked at. Then the offer of a grant. A turn does not go through the FIFO when that is empty; its
   // `granted` is then only being written and comes along.
   logic head_valid_q, grant_valid_q, head_new_q;
-  packets_t head_new_granted_q;
-  grant_t   grant_q;
-  packets_t in_flight, room;
-  assign in_flight = (head_new_q ? head_new_granted_q : head_granted) - head_sent;
-  assign room = max_inflight_i - in_flight;
-  wire may_send = in_flight < max_inflight_i;
+  packets_t head_new_granted_q, head_count;
+  grant_t grant_q;
+  assign head_count = head_new_q ? head_new_granted_q : head_granted;
+  // How many more than one there is room for, as one sum: negative without room. The counts may have gone around apart.
+  wire [17:0] further = {2'b00, max_inflight_i} + {2'b00, head_sent} + {2'b11, ~head_count};
+  wire around = head_count < head_sent;
+  wire may_send = !further[17] && (further[16] || !around);
+  wire [2:0] most_further = max_burst_i[2:0] - 3'd1;
+  wire few = further[15:3] == '0 && further[2:0] < most_further;  // for a whole burst
   wire grant_free = !grant_valid_q || grant.ready;
   // A queue at its limit goes to the tail, when no other needs the way there.
   wire goes_back = head_valid_q && !may_send && !take_turn;
@@ -172,7 +175,7 @@ module sched_rr
       grant_valid_q <= 1'b1;
       grant_q <= '{
           queue: 16'(head_q),
-          max: room < 16'(max_burst_i) ? room[3:0] : max_burst_i,
+          max: few ? {1'b0, further[2:0]} + 4'd1 : max_burst_i,
           granules: '0
       };
     end else if (grant.ready) grant_valid_q <= 1'b0;

@@ -61,6 +61,7 @@ class Bench final : public Run {
   SlotReset::System reset_system();
   bool settled() override;
   Time busy_until() const override { return driver_.busy_until(); }
+  std::string stalled_for() const override { return driver_.stopped_for(); }
   void account() override;
   void inspect() override {
     if (given_up()) return;
@@ -305,7 +306,7 @@ void Bench::check(Findings& findings) const {
   records_.check(findings);
   reset_.check(host_, findings);
   driver_.check(findings);
-  shared_.check(ports_, findings);
+  shared_.check(ports_.left(), findings);
   ports_.check(findings);
 }
 

@@ -150,6 +150,9 @@ class Driver {
   // it was given since the device was opened.
   std::function<void(unsigned interface, unsigned queue, std::uint32_t packets)> on_doorbell;
 
+  // Which queue the device has told that it has stopped, and what would set it up anew; empty when
+  // none is, or that is done.
+  std::string stopped_for() const;
   // Reads back what the registers say of the errors. Takes simulated time.
   void read_error_registers();
   // What the device holds and will give back when it is idle: adds a finding for each register that
@@ -162,6 +165,9 @@ class Driver {
   // Compares the card's counters of some queues of so many interfaces with what was seen of them,
   // once the last records are taken. Takes simulated time.
   void compare_counts(unsigned interfaces);
+  // Of a virtual function, whose counters another one reads: of `most` queues each way.
+  void compare_counts(const QueueCounts::Read& read, unsigned most);
+  const QueueCounts& counts() const { return counts_; }
   // What is wrong with what the card has done to rings and has counted.
   void check(Findings& findings) const;
 
@@ -237,6 +243,8 @@ class Driver {
   void watch_rings(HostInterface& host, emnic_memory what, unsigned first, unsigned count,
                    std::uint64_t bus, std::size_t stride);
   void forget_queues();
+  // A run is over when its frames have come out: their records may still wait for a CPU.
+  void take_last_records(unsigned interfaces);
   void schedule(std::uint32_t completion_queue);
   void schedule_stream(std::uint32_t rx_queue);
   void wake(std::uint32_t event_queue);

@@ -47,6 +47,18 @@ std::uint64_t Driver::settings_refused() {
   return sum;
 }
 
+std::string Driver::stopped_for() const {
+  for (const DeviceError& error : errors_) {
+    const bool transmit = error.kind == queue_pkg::EvtTxError;
+    if (config_.recover || (!transmit && error.kind != queue_pkg::EvtRxError)) continue;
+    return std::string("the device stopped ") + (transmit ? "transmit" : "receive") + " queue " +
+           std::to_string(error.queue) + " for an error (" +
+           std::string(queue_pkg::error_name(error.code)) +
+           "); with recover=true the driver sets it up anew";
+  }
+  return "";
+}
+
 void Driver::read_error_registers() {
   last_errors_.resize(emnic_interfaces(core_));
   for (unsigned i = 0; i < last_errors_.size(); ++i)
@@ -61,8 +73,7 @@ void Driver::read_error_registers() {
   }
 }
 
-// A run is over when its frames have come out: their records may still wait for a CPU.
-void Driver::compare_counts(unsigned interfaces) {
+void Driver::take_last_records(unsigned interfaces) {
   emnic_completion c;
   for (const Completions& queue : completions_)
     while (emnic_take(queue.queue, &c, 1) != 0) {
@@ -75,7 +86,16 @@ void Driver::compare_counts(unsigned interfaces) {
   for (unsigned i = 0; config_.rx_stream && i < interfaces; ++i)
     for (unsigned queue = 0; queue < config_.rx_queues; ++queue)
       while (emnic_take_stream(rx(i, queue), &c, 1) != 0) counts_.received(c);
+}
+
+void Driver::compare_counts(unsigned interfaces) {
+  take_last_records(interfaces);
   counts_.compare(core_, interfaces, config_.counted_queues);
+}
+
+void Driver::compare_counts(const QueueCounts::Read& read, unsigned most) {
+  take_last_records(1);
+  counts_.compare(read, most);
 }
 
 // ---- raw access

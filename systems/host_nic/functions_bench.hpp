@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,8 +18,12 @@
 #include "bench/wire/mac_port.hpp"
 #include "systems/host_nic/driver.hpp"
 #include "systems/host_nic/function_addresses.hpp"
+#include "systems/host_nic/function_counts.hpp"
 #include "systems/host_nic/hostile_function.hpp"
 #include "systems/host_nic/offloads.hpp"
+#include "systems/host_nic/port_counts.hpp"
+#include "systems/host_nic/record_file.hpp"
+#include "systems/host_nic/shared_queues.hpp"
 
 namespace emery::host_nic {
 
@@ -50,15 +55,18 @@ class FunctionsBench final : public Run {
     int tx_stream = -1;
     std::vector<int> rx_stream;  // of each port
     bool away = false;           // in reset, and until it is open again
-    std::uint64_t sent = 0, received = 0, strangers = 0, misdealt = 0;
+    std::uint64_t sent = 0, received = 0, strangers = 0;
+    std::unique_ptr<RecordCheck> records;
+    std::unique_ptr<SharedQueues> shared;
   };
 
   FunctionsBench(const Options& options, const FunctionSettings& settings);
-  void add_function(unsigned number, const DriverConfig& config);
+  void add_function(const Options& options, unsigned number, const DriverConfig& config);
   void add_traffic(const Options& options);
   void feed(Function& function, Time now);
+  void connect_port(unsigned port);
+  void took(unsigned number, const Received& received, Time now);
   bool is_hostile(unsigned number) const { return hostile_ && number + 1 == functions_.size(); }
-  void watch_port(unsigned port);
   MacStats stats() const;
 
   void open() override;
@@ -70,6 +78,8 @@ class FunctionsBench final : public Run {
   void lose_in_reset();
   void account() override;
   void count_left_on();
+  void inspect() override;
+  Time busy_until() const override;
   bool at_rest() const override;
   void check(Findings& findings) const override;
   void report(JsonWriter& json) const override;
@@ -85,15 +95,25 @@ class FunctionsBench final : public Run {
   std::vector<Function> functions_;
   std::unique_ptr<HostileFunction> hostile_;
   Time reset_at_;  // of the function that is reset; kNever: it has been, or will not
-  bool was_reset_ = false;
+  const Function* was_reset_ = nullptr;
   std::vector<std::uint64_t> in_reset_;  // frames of its streams that it may have lost
   std::uint64_t lost_ = 0;               // and those that it has
-  std::vector<std::unique_ptr<MacPort>> ports_;
+  struct Port {
+    std::unique_ptr<MacPort> mac;
+    std::unique_ptr<PortCounts> counts;
+    Output* output = nullptr;
+  };
+  std::vector<Port> ports_;
   FunctionAddresses addresses_;
-  std::uint64_t to_hostile_ = 0, of_hostile_ = 0;  // frames that no one answers for
-  std::uint32_t outside_ = 0, resets_ = 0;         // as the card has counted them
-  std::uint64_t spoofed_ = 0;                      // frames that it did not send
-  std::uint64_t joined_ = 0;                       // segments
+  FunctionCounts counts_;
+  Output* host_output_ = nullptr;
+  std::optional<RecordFile> record_file_;                  // with captures
+  std::uint64_t restart_every_, given_ = 0, arrived_ = 0;  // frames; 0: no restarts
+  unsigned counted_;                                       // queues a way that are compared
+  std::uint64_t to_hostile_ = 0, of_hostile_ = 0;          // frames that no one answers for
+  std::uint32_t outside_ = 0, resets_ = 0;                 // as the card has counted them
+  std::uint64_t spoofed_ = 0;                              // frames that it did not send
+  std::uint64_t joined_ = 0;                               // segments
   unsigned readdressed_ = 0;
   std::uint32_t left_on_ = 0;  // queues of the hostile function, after it
 };

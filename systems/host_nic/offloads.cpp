@@ -172,7 +172,16 @@ unsigned headers_of(Bytes frame, unsigned type) {
 }
 
 void RecordCheck::received(const Received& r, unsigned port, Time now) {
-  const FlowHash::Value wanted = hash_.of(r.frame);
+  const FlowHash::Value hash = hash_.of(r.frame);
+  received(r, port, hash, queue_of(r.interface, port, r.frame, hash), now);
+}
+
+void RecordCheck::received(const Received& r, unsigned port, unsigned queue, Time now) {
+  received(r, port, hash_.of(r.frame), queue, now);
+}
+
+void RecordCheck::received(const Received& r, unsigned port, FlowHash::Value wanted,
+                           unsigned in_queue, Time now) {
   const unsigned type = queue_pkg::rx_flags_t{r.flags}.hash_type();
   // The upper half of the hash has given way to a tag.
   const std::uint32_t told = r.tag ? wanted.hash & 0xffff : wanted.hash;
@@ -180,7 +189,7 @@ void RecordCheck::received(const Received& r, unsigned port, Time now) {
   const unsigned headers = headers_of(r.frame, wanted.type);
   bad_split_ += r.headers != (headers <= header_bytes_ ? headers : 0);
   bad_sum_ += r.csum % 0xffff != frame_sum(r.frame);
-  bad_queue_ += r.queue != queue_of(r.interface, port, r.frame, wanted);
+  bad_queue_ += r.queue != in_queue;
   const std::size_t queue = std::size_t{r.interface} * rx_queues_ + r.queue;
   bad_stamp_ += wrong(r.timestamp, received_[queue * ports_ + (shared_ ? port : 0)], now);
 }

@@ -105,11 +105,15 @@ class RecordCheck {
     steered_[{interface * ports_ + port, flow}] = queue;
   }
   void received(const Received& record, unsigned port, Time now);
+  /// It had to come in this queue.
+  void received(const Received& record, unsigned port, unsigned queue, Time now);
   void sent(unsigned interface, unsigned queue, std::uint64_t stamp, Time now);
   void check(Findings& findings) const;
 
  private:
   FlowHash hash_;
+  void received(const Received& record, unsigned port, FlowHash::Value hash, unsigned queue,
+                Time now);
   unsigned queue_of(unsigned interface, unsigned port, std::span<const std::uint8_t> frame,
                     FlowHash::Value value) const;
   bool wrong(std::uint64_t stamp, std::uint64_t& newest, Time now);

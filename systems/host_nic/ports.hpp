@@ -97,6 +97,12 @@ class Ports {
     }
     return streams;
   }
+  /// Frames that have left by each.
+  std::vector<std::uint64_t> left() const {
+    std::vector<std::uint64_t> frames;
+    for (const Port& port : port_) frames.push_back(port.mac->stats().tx_frames);
+    return frames;
+  }
   /// Interface that sends a stream; -1: it is received.
   std::vector<int> sent_by() const {
     std::vector<int> interface;

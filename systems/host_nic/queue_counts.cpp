@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 #include "queue_formats.hpp"
 
@@ -72,12 +73,32 @@ void QueueCounts::received(const emnic_completion& c) {
 }
 
 void QueueCounts::compare(emnic* core, unsigned interfaces, unsigned most) {
+  const Read read = [core](unsigned interface, bool transmit, unsigned queue,
+                           emnic_queue_counts& counted) {
+    return emnic_get_queue_counts(core, interface, transmit, queue, &counted);
+  };
   for (unsigned i = 0; i < interfaces && most != 0; ++i) {
-    if (emnic_get_counter(core, EMNIC_INTERFACE_tx_cpl_lost, i, 0) == 0)
-      compare(core, tx_, i, most);
-    if (emnic_get_counter(core, EMNIC_INTERFACE_rx_cpl_lost, i, 0) == 0)
-      compare(core, rx_, i, most);
+    for (Way* way : {&tx_, &rx_}) {
+      const auto lost = way->transmit ? EMNIC_INTERFACE_tx_cpl_lost : EMNIC_INTERFACE_rx_cpl_lost;
+      if (emnic_get_counter(core, lost, i, 0) != 0) continue;
+      const emnic_queue_counts sum = compare(read, *way, i, most);
+      // The driver core goes on counting over a reset; opened for the first time is one.
+      if (way->queues <= most && resets_ == 1) compare_sums(core, *way, i, sum);
+    }
   }
+}
+
+void QueueCounts::compare(const Read& read, unsigned most) {
+  for (Way* way : {&tx_, &rx_})
+    if (most != 0) compare(read, *way, 0, most);
+}
+
+QueueCounts& QueueCounts::operator+=(const QueueCounts& others) {
+  for (const auto& [way, other] : {std::pair{&tx_, &others.tx_}, {&rx_, &others.rx_}}) {
+    way->compared += other->compared;
+    add(way->sum, other->sum);
+  }
+  return *this;
 }
 
 std::vector<unsigned> QueueCounts::chosen(const Way& way, unsigned interface, unsigned most) const {
@@ -96,22 +117,22 @@ std::vector<unsigned> QueueCounts::chosen(const Way& way, unsigned interface, un
   return queues;
 }
 
-void QueueCounts::compare(emnic* core, Way& way, unsigned interface, unsigned most) {
+emnic_queue_counts QueueCounts::compare(const Read& read, Way& way, unsigned interface,
+                                        unsigned most) {
   emnic_queue_counts sum{};
   for (const unsigned queue : chosen(way, interface, most)) {
-    add(sum, compare_one(core, way, interface, queue));
+    add(sum, compare_one(read, way, interface, queue));
     ++way.compared;
   }
   add(way.sum, sum);
-  // The driver core goes on counting over a reset; opened for the first time is one.
-  if (way.queues <= most && resets_ == 1) compare_sums(core, way, interface, sum);
+  return sum;
 }
 
-emnic_queue_counts QueueCounts::compare_one(emnic* core, Way& way, unsigned interface,
+emnic_queue_counts QueueCounts::compare_one(const Read& read, Way& way, unsigned interface,
                                             unsigned queue) {
   const emnic_queue_counts& seen = way.seen[at(way, interface, queue)];
   emnic_queue_counts counted{};
-  const int status = emnic_get_queue_counts(core, interface, way.transmit, queue, &counted);
+  const int status = read(interface, way.transmit, queue, counted);
   const auto check = [&](const char* what, std::uint64_t card, std::uint64_t driver) {
     if (status == 0 && card == driver) return;
     findings_.add("interface " + std::to_string(interface) +
@@ -130,7 +151,7 @@ emnic_queue_counts QueueCounts::compare_one(emnic* core, Way& way, unsigned inte
   return counted;
 }
 
-void QueueCounts::compare_sums(emnic* core, Way& way, unsigned interface,
+void QueueCounts::compare_sums(emnic* core, const Way& way, unsigned interface,
                                const emnic_queue_counts& sum) {
   const auto ports = [&](std::initializer_list<emnic_counter> counters) {
     std::uint64_t total = 0;

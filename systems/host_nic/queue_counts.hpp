@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,13 @@ class QueueCounts {
   /// count, and of one that had nothing; of all where there are no more, with their sums against
   /// the ports' counters. Not where records were lost. Takes simulated time.
   void compare(emnic* core, unsigned interfaces, unsigned most);
+  /// Counters of a queue, with a status of the driver core.
+  using Read = std::function<int(unsigned interface, bool transmit, unsigned queue,
+                                 emnic_queue_counts& counted)>;
+  /// The same of a virtual function, whose counters another one reads; no sums.
+  void compare(const Read& read, unsigned most);
+  /// What was compared by others, for the result.
+  QueueCounts& operator+=(const QueueCounts& others);
   const Findings& findings() const { return findings_; }
   void write(JsonWriter& json) const;
 
@@ -54,9 +62,9 @@ class QueueCounts {
     return std::size_t{interface} * way.queues + queue;
   }
   std::vector<unsigned> chosen(const Way& way, unsigned interface, unsigned most) const;
-  void compare(emnic* core, Way& way, unsigned interface, unsigned most);
-  emnic_queue_counts compare_one(emnic* core, Way& way, unsigned interface, unsigned queue);
-  void compare_sums(emnic* core, Way& way, unsigned interface, const emnic_queue_counts& sum);
+  emnic_queue_counts compare(const Read& read, Way& way, unsigned interface, unsigned most);
+  emnic_queue_counts compare_one(const Read& read, Way& way, unsigned interface, unsigned queue);
+  void compare_sums(emnic* core, const Way& way, unsigned interface, const emnic_queue_counts& sum);
 
   unsigned resets_ = 0;
   Way tx_{true}, rx_{false};

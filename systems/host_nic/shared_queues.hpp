@@ -14,7 +14,6 @@
 #include "bench/stats/findings.hpp"
 #include "bench/stats/json.hpp"
 #include "systems/host_nic/driver.hpp"
-#include "systems/host_nic/ports.hpp"
 
 namespace emery::host_nic {
 
@@ -33,7 +32,10 @@ class SharedQueues {
   }
   /// A frame has come to the host, of so many bytes on the line without FCS.
   void received(const Received& record, unsigned port, std::size_t bytes);
-  void check(const Ports& ports, Findings& findings) const;
+  /// So many frames have left by each port.
+  void check(const std::vector<std::uint64_t>& left, Findings& findings) const;
+  /// Those of another driver of the same card, for the result.
+  SharedQueues& operator+=(const SharedQueues& other);
   void write(JsonWriter& json) const;
 
  private:
