@@ -54,6 +54,7 @@ module cap_links_tb;
   int blocks[2] = '{0, 0}, last = 1, turns = 0, moves = 0;
   bit opened_before = 0;
   int least;
+  bit much;
   task automatic clock();
     int record = $urandom_range((Spare + 5) << PageW, 64);
     @(posedge clk);
@@ -67,11 +68,12 @@ module cap_links_tb;
     now = random_value#(asked_t)::bits();
     now.record = LenW'($urandom_range((Spare + 5) << PageW, 64));
     now.next_record = LenW'(record);
-    now.margin = QueuedW'($urandom_range(3));
+    much = $urandom_range(3) == 0;
+    now.margin = QueuedW'($urandom_range(much ? 16383 : 3));
     if ($urandom_range(3) != 0) {now.ok, now.space} = '1;
     for (int l = 0; l < MaxLinks; l++) begin
-      now.pages[l]  = (PageIdW + 1)'($urandom_range(Spare + 8));
-      now.queued[l] = QueuedW'($urandom_range(9));
+      now.pages[l]  = (PageIdW + 1)'($urandom_range(much ? 2 ** PageIdW : Spare + 8));
+      now.queued[l] = QueuedW'($urandom_range(much ? 30_000 : 9));
     end
     if ($urandom_range(1) == 1) now.queued[1] = now.queued[0];
     #1;
