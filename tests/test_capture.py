@@ -174,6 +174,7 @@ def test_any_value_in_any_register(capture, source):
     assert not any(stream[x] for x in HARM) and set(stream["dropped"]) <= {"filtered"} and stream["delivered"] > 1000
     resources = result["resources"]
     assert resources["settings_refused"] > 50 and resources["hostile"]["writes"] > 100
+    assert resources["hostile"]["switch_margin"] == 16383  # of all ones
     # Every register a host can write to got some, but for those that turn capture on and off.
     names = writable("capture", "capture")
     assert set(resources["hostile"]["registers"]) == names - {"device.control", "device.link.control", "device.gen_control"}

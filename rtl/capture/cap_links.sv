@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "assert.svh"
 /// What the packer has on the links and asks of them before it acts, a clock ahead: which can take a record, and which is to
 /// have the next block.
 ///
@@ -13,7 +14,7 @@ module cap_links
 ) (
     input logic clk_i,
     input logic rst_i,
-    input logic [QueuedW-1:0] switch_margin_i,
+    input logic [QueuedW-1:0] switch_margin_i,  // its two upper bits are 0
     input logic advance_i,
     input logic [LenW-1:0] record_i,
     input logic [LenW-1:0] next_record_i,
@@ -71,4 +72,6 @@ module cap_links
       blocks_q <= '0;
     end
   end
+
+  `ASSERT(MarginFits, switch_margin_i[QueuedW-1-:2] == '0)
 endmodule

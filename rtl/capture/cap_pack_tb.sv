@@ -151,6 +151,18 @@ module cap_pack_tb;
     end
   end
 
+  // A link is in use again when nothing of before is left on it; a packet that waits is not dealt with.
+  logic [1:0] ok_before = '0, idle_before = '0;
+  int waited = 0;
+  always @(posedge clk) begin
+    if (!rst) begin
+      `CHECK((ok & ~ok_before & ~idle_before) == '0, "in use again before all is given up")
+      `CHECK(!waits || !(packet || dropped || too_long || open), "waits, and does not")
+      waited += int'(waits);
+    end
+    {ok_before, idle_before} = {ok, idle};
+  end
+
   function automatic longint word(longint addr, int n);
     longint value = 0;
     for (int i = n - 1; i >= 0; i--)
@@ -510,6 +522,25 @@ module cap_pack_tb;
       `CHECK(pages[0] + pages[1] + PageIdW'(Rings) >= 2 * Pages, "pages come back")
     end
     `CHECK(total(lost) > 0, "something was lost")
+    // Off for some clocks only, with work queued.
+    for (int round = 0; round < 12; round++) begin
+      automatic int which = round & 1;
+      speed[which] = 20;
+      for (int i = 0; i < 20; i++) send($urandom_range(1500, 60), $urandom_range(Rings - 1));
+      `CHECK(!idle[which], "there is work")
+      enable[which] = 0;
+      repeat ($urandom_range(4, 1)) @(posedge clk);
+      enable[which] = 1;
+      for (int i = 0; i < 20; i++) send($urandom_range(1500, 60), $urandom_range(Rings - 1));
+      speed[which] = 100;
+      for (int r = 0; r < Rings; r++) send(100, r);
+      repeat (1000) @(posedge clk);
+      walk_all();
+      `CHECK(total(taken) + total(lost) + dropped_count + long_count == number,
+             "each packet delivered or lost")
+      `CHECK(ok == 2'b11, "in use again")
+    end
+    `CHECK(waited > 100, "few packets waited")
     may_lose = 0;
     for (int i = 0; i < 300; i++) send($urandom_range(1500, 60), $urandom_range(Rings - 1));
 
@@ -539,8 +570,34 @@ module cap_pack_tb;
              "all blocks closed and returned")
       `CHECK(sums[0] == link_blocks, "each block opened on one link")
       `CHECK(sums[3] == captured && sums[4] == dropped_count, "packets and drops")
+      for (int r = Rings - 1; r <= Rings; r++) begin
+        regs.req  <= 1;
+        regs.addr <= 12'(r * 32 + 4 * int'(RingRegPackets));
+        @(posedge clk);
+        regs.req <= 0;
+        repeat (2) @(posedge clk);
+        `CHECK((regs.rdata == '0) == (r == Rings), "a ring that is not there has packets")
+      end
     end
     done = 1;
+    // A reset of one clock in the middle of it all: nothing is left to be done.
+    cfg.enable = 1;
+    cfg.flush_clocks = 12;
+    for (int round = 0; round < 150; round++) begin
+      while (ok != 2'b11) @(posedge clk);
+      repeat (8) send($urandom_range(200, 60), $urandom_range(Rings - 1));
+      repeat ($urandom_range(30)) @(posedge clk);
+      beats_in.delete();
+      rst <= 1;
+      @(posedge clk);
+      rst <= 0;
+      @(posedge clk);
+      `CHECK(!work_valid && queued == '0, "work in reset")
+      repeat (20) begin
+        @(posedge clk);
+        `CHECK(!work_valid && queued == '0 && lost_packets == '0, "work after a reset")
+      end
+    end
     `TB_PASS
   end
 endmodule

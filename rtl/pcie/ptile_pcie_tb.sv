@@ -4,7 +4,8 @@
 `include "stream.svh"
 /// ptile_pcie for both widths of the logic's beats against a model of the block: random TLPs of every size both ways, headers and
 /// payloads to the bit, the clocks in which the block may be driven and drives, no gap inside a TLP, reads within the block's
-/// room, settings and credits by turns, resets of function 0 alone, and how many segments go in a clock when
+/// room, settings and credits by turns, resets of function 0 alone, after which reads have
+/// all of that room, and how many segments go in a clock when
 /// nothing holds them up.
 module ptile_pcie_tb;
   `TB_BEGIN
@@ -193,7 +194,7 @@ module ptile_side_tb
   bit [PTileRxLatency:0] rx_allowed = '0;
   tlp_t to_logic[$], giving;
   int unsigned given = 0;
-  bit busy = 0;
+  bit busy = 0, silent = 0;
   // Answers in pieces, those of several reads mixed.
   function automatic void answer();
     int which = $urandom_range(to_serve.size() - 1);
@@ -220,7 +221,7 @@ module ptile_side_tb
   endfunction
   always @(posedge clk) begin
     bit allowed;
-    if (to_serve.size() != 0 && to_logic.size() < 20) answer();
+    if (to_serve.size() != 0 && to_logic.size() < 20 && !silent) answer();
     allowed = rx_allowed[PTileRxLatency-1];
     rx_allowed = {rx_allowed[PTileRxLatency-1:0], logic_pins.rx_st_ready && !rst};
     block.rx_st_valid <= '0;
@@ -379,8 +380,28 @@ module ptile_side_tb
     repeat (200) @(posedge clk);
     `CHECK(got - start >= 199, $sformatf("%0d TLPs of 64 bytes in 200 clocks", got - start))
     settle();
-    block.flr_rcvd_pf[0] <= 1;
-    repeat (5) @(posedge clk);
+    // What waits for an answer when the function is reset gets none, and its lines are free when the host enables it again.
+    silent = 1;
+    repeat (3) begin
+      repeat (3) ask(400);
+      repeat (200) @(posedge clk);
+      `CHECK(want_read.size() == 0 && lines_open > Lines - 25, "room is left")
+      setting[0][7] = 0;
+      repeat (70) @(posedge clk);
+      block.flr_rcvd_pf[0] <= 1;
+      repeat (5) @(posedge clk);
+      block.flr_rcvd_pf[0] <= 0;
+      repeat (70) @(posedge clk);
+      `CHECK(!state.cfg.bus_master, "the function is enabled")
+      setting[0][7] = 1;
+      repeat (70) @(posedge clk);
+      to_serve.delete();
+      lines_open = 0;
+      foreach (open[i]) {open[i], held[i]} = '0;
+    end
+    silent = 0;
+    repeat (3) ask(1024);
+    settle();
     done_o = 1;
   end
 endmodule

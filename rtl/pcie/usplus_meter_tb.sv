@@ -42,6 +42,8 @@ module usplus_meter_tb
 
   mem4_hdr_t waiting[$];  // given and not gone
   logic [7:0] open[$];
+  int lost[$];
+  int unsigned given_again = 0;
   int need[256], free = Lines, gone = 0;
   function automatic int lines_of(mem4_hdr_t hdr);
     int bytes = 4 * (hdr.dw0.length == 0 ? 1024 : int'(hdr.dw0.length)), line = rcb_128 ? 128 : 64;
@@ -70,6 +72,13 @@ module usplus_meter_tb
       automatic mem4_hdr_t hdr = waiting.pop_front();
       `CHECK(out.data == hdr, "another request than was given")
       `CHECK(lines_of(hdr) <= free, "a request without room for its answer")
+      // A tag that is given out again has lost its answer.
+      foreach (open[i]) if (open[i] == hdr.tag) lost.push_back(i);
+      if (lost.size() != 0) begin
+        free += need[hdr.tag];
+        open.delete(lost.pop_back());
+        given_again++;
+      end
       need[hdr.tag] = lines_of(hdr);
       free -= need[hdr.tag];
       open.push_back(hdr.tag);
@@ -78,11 +87,14 @@ module usplus_meter_tb
   end
 
   task automatic answer();
+    int lines;
     open.shuffle();
     done_tag = open.pop_back();
+    lines = need[done_tag];
     done = 1;
-    @(posedge clk) free += need[done_tag];
+    @(posedge clk) free += lines;
     #1 done = 0;
+    done_tag = 8'($urandom());
   endtask
 
   task automatic stand_still();
@@ -124,12 +136,28 @@ module usplus_meter_tb
     `CHECK(waiting.size() == 0, "no request with credit")
     repeat (20) begin
       next_tag = open[0];
-      free += need[open[0]];
-      open.delete();
       give(500);
       stand_still();
       `CHECK(waiting.size() == 0, "what was lost holds its lines")
     end
+    // That while others are answered, and the tag itself.
+    {in_percent, out_percent} = {32'd80, 32'd80};
+    for (int n = 0; n < 3000; n++) begin
+      next_tag = 8'($urandom_range(7));
+      if (waiting.size() < 4) give($urandom_range(120, 1));
+      if (open.size() != 0 && $urandom_range(2) == 0) answer();
+      else @(posedge clk) #1;
+    end
+    `CHECK(given_again > 500, $sformatf("%0d tags were given out again", given_again))
+    while (waiting.size() + open.size() != 0) begin
+      stand_still();
+      if (open.size() != 0) answer();
+    end
+    `CHECK(free == Lines, "not everything has come back")
+    next_tag = 0;
+    repeat (2) give(700);
+    stand_still();
+    `CHECK(waiting.size() == 0, "what was given out again holds its lines")
     forget = 1;
     @(posedge clk) #1 forget = 0;
     open.delete();

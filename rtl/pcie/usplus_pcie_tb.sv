@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // suite: once
 // compile: quickly
+// of: pcie_pins usplus_unpack
 `include "tb.svh"
 `include "pins_logic_tb.svh"
 `include "stream.svh"
@@ -56,6 +57,8 @@ module usplus_side_tb
   usplus_in_t block_in = '{default: '0};
   usplus_out_t block_out;
   block_state_t state;
+  logic reset_done = 0;
+  function_done_t virtual_done = '0;
   pcie_pins_out_t all_out;
   assign block_out = all_out.usplus;
   `STREAM_ON(tlp_beat_t, req, clk, rst)
@@ -73,8 +76,8 @@ module usplus_side_tb
       .pins_i('{ideal: '{default: '0}, usplus: block_in, ptile: '{default: '0}}),
       .pins_o(all_out),
       .state_o(state),
-      .function_reset_done_i(1'b0),
-      .virtual_done_i('0),
+      .function_reset_done_i(reset_done),
+      .virtual_done_i(virtual_done),
       .rx,
       .req,
       .tx,
@@ -164,6 +167,9 @@ module usplus_side_tb
   logic [3:0] first_be, last_be;
   int unsigned lines_out = 0, dws_out = 0, most_lines = 0, most_dws = 0, writes = 0, reads = 0;
   int unsigned dws_by_tag[256];
+  // Requests of one kind after each other while the other one waits, too.
+  bit of_writes = 0;
+  int unsigned turn = 0, longest_turn = 0;
   // Credits for reads: each is back some clocks after it was used, up to `most`. Known two clocks after its read was taken.
   int unsigned credits = 15, most = 15, back_percent = 100;
   logic [3:0] known[2] = '{default: 0};
@@ -183,6 +189,10 @@ module usplus_side_tb
     `CHECK(write ? want_write.size() > 0 : want_read.size() > 0, "a request that was not sent")
     if (write) h = want_write.pop_front();
     else h = want_read.pop_front();
+    turn = write == of_writes ? turn + 1 : 1;
+    of_writes = write;
+    if (want_write.size() != 0 && want_read.size() != 0)
+      longest_turn = turn > longest_turn ? turn : longest_turn;
     `CHECK(d.addr == (h.dw0.fmt_type[5] ? h.addr[63:2] : 62'(h.addr[63:34])), "address")
     `CHECK(d.dword_count == dword_count(h.dw0.length), "length")
     `CHECK(
@@ -504,8 +514,11 @@ module usplus_side_tb
     end
 
   /// The host answers reads, in any order.
+  bit silent = 0;
   always @(posedge clk)
-    if (!rst && to_serve.size() > 0 && rc_words.size() < 8 && $urandom_range(9) != 0) begin
+    if (!rst && to_serve.size() > 0 && rc_words.size() < 8 && $urandom_range(
+            9
+        ) != 0 && !silent) begin
       automatic int at = $urandom_range(to_serve.size() - 1);
       automatic mem4_hdr_t h = to_serve[at];
       to_serve.delete(at);
@@ -521,6 +534,16 @@ module usplus_side_tb
       lines_out -= lines_by_tag[i_pins.g_usplus.i_usplus.i_rc.done_tag_o];
       dws_out -= dws_by_tag[i_pins.g_usplus.i_usplus.i_rc.done_tag_o];
     end
+
+  // ---- ends of function resets; virtual functions are 4 and up on the bus
+  always @(posedge clk) begin
+    reset_done   <= 1'($urandom());
+    virtual_done <= '{valid: 1'($urandom()), which: 8'($urandom_range(63, 1))};
+    `CHECK(block_out.cfg_flr_done == {3'd0, reset_done}, "end of another function's reset")
+    `CHECK(
+        block_out.cfg_vf_flr_done == virtual_done.valid && (!virtual_done.valid || block_out.cfg_vf_flr_func_num == virtual_done.which + 8'd3),
+        "end of another virtual function's reset")
+  end
 
   // ---- the management interface: Device Control and Link Control, a few clocks late
   logic [31:0] control = 32'h0000_0110, link = 32'h1043_0040;
@@ -641,6 +664,29 @@ module usplus_side_tb
     `CHECK(most_lines <= Lines && most_dws > Lines * 20,
            "all room is used by completions of 128 bytes")
 
+    // What waits for an answer when the function is reset gets none, and its lines are free when the host enables it again.
+    silent = 1;
+    repeat (3) begin
+      repeat (5) send_read(512);
+      repeat (300) @(posedge clk);
+      `CHECK(want_read.size() == 0 && lines_out > Lines - 17, "room is left")
+      block_in.cfg_function_status   = 16'h0003;
+      block_in.cfg_flr_in_process[0] = 1;
+      repeat (5) @(posedge clk);
+      `CHECK(state.function_reset, "no reset of the function")
+      to_serve.delete();
+      {lines_out, dws_out, tags_open} = '0;
+      foreach (tag_open[i]) tag_open[i] = 0;
+      block_in.cfg_flr_in_process = 4'hE;
+      repeat (300) @(posedge clk);
+      `CHECK(!state.function_reset, "a reset of another function")
+      block_in.cfg_function_status = 16'h0004;
+    end
+    block_in.cfg_flr_in_process = '0;
+    silent = 0;
+    repeat (5) send_read(512);
+    settle();
+
     // Nothing goes without credit, and what waits goes when it is there.
     credits = 0;
     most = 0;
@@ -693,11 +739,27 @@ module usplus_side_tb
     rc_percent = 100;
     check_share(16, 32);
     check_share(16, 8);
+    // Reads that have asked for as much as writes have brought take turns with them.
+    repeat (20) send_write(256);
+    settle();
+    repeat (4) send_read(512);
+    settle();
+    ready_percent = 0;
+    repeat (40) begin
+      send_write(4);
+      send_read(4);
+    end
+    repeat (100) @(posedge clk);
+    {turn, longest_turn} = '0;
+    ready_percent = 100;
+    settle();
+    `CHECK(longest_turn == 1, $sformatf("%0d of one kind after each other", longest_turn))
     // Completions with a little more than 64 bytes: 1.25 beats of the block, in beats of 64 two. With a little more than 128: 2.25
-    // and 2.5, in beats of 64 three. No request is taken meanwhile.
+    // and 2.5, in beats of 64 three. With 52 they fill a beat. No request is taken meanwhile.
     req_percent = 0;
     repeat (20) receive(1'b1, 20);
     repeat (200) @(posedge clk);
+    check_rate(13, 420, 420);
     check_rate(17, 520, 820);
     check_rate(32, 920, 1220);
     check_rate(33, 920, 1220);

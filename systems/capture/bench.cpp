@@ -160,6 +160,7 @@ void Bench::open() {
   for (unsigned l = 0; l < links_.count(); ++l) links_[l].endpoint->show_up(true);
   simulation_.run_for(kMicrosecond);
   open_library();
+  intruder_.open(device_);
   if (generator_) generator_->set_up(device_);
   emcap_start(device_, generator_.has_value());
   serving_ = true;

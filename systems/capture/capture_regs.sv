@@ -86,7 +86,8 @@ module capture_regs
       LogRings: 32'($clog2(Rings)),
       FlushClocks: 32'hf_ffff,
       SwitchBytes: 32'h1f_ffff,
-      SwitchMargin: 32'hffff,
+      SwitchMargin:
+      32'h3fff,  // cap_links: four times as many, and the sum with what is queued, in QueuedW bits
       MaxFrame: 16383,
       GenLenMin: 16384,
       GenLenMax: 16384,

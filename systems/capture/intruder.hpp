@@ -34,6 +34,12 @@ class Intruder {
   Intruder(const Intruder&) = delete;
   Intruder& operator=(const Intruder&) = delete;
 
+  /// Nothing is captured yet, so settings may change: one that the library leaves as it is.
+  void open(emcap* device) {
+    if (!hostile_) return;
+    emcap_write(device, EMERY_REG(switch_margin), ~0u);
+    switch_margin_ = emcap_read(device, EMERY_REG(switch_margin));
+  }
   /// Traffic begins. The device must refuse these counts.
   void start(emcap* device) {
     if (!past_frontier_) return;
@@ -62,7 +68,7 @@ class Intruder {
     if (!hostile_) return;
     json.object("hostile");
     writer_.write(json);
-    json.end_object();
+    json.field("switch_margin", switch_margin_).end_object();
   }
 
  private:
@@ -76,7 +82,7 @@ class Intruder {
 
   bool past_frontier_, hostile_;
   unsigned rings_, clocks_ = 0;
-  std::uint32_t to_refuse_ = 0;
+  std::uint32_t to_refuse_ = 0, switch_margin_ = 0;
   HostileWriter writer_;
 };
 
