@@ -86,7 +86,7 @@ def test_hostile_frames(host, rate):
     result, out = host(hostile(200), rate=rate)
     answers, busy = said(result), result["resources"]["counters"]["control_busy"]
     slow = rate == "0.01"
-    assert len(answers) >= (6 if slow else 2) and len(said(result, "unanswered_")) >= (5 if slow else 2)
+    assert len(answers) >= (6 if slow else 2) and len(said(result, "unanswered_")) >= (5 if slow else 1)
     assert well_formed_answers(out) >= sum(answers.values())
     assert busy == 0 if slow else busy > sum(answers.values())
 

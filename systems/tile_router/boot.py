@@ -35,7 +35,14 @@ _boot, _mesh = formats.load("boot_pkg"), formats.load("mesh_pkg")
 _tile = formats.load("tile_pkg", PROGRAMS)
 _SIDES = {x: x.name[0] for x in _mesh.port_e if _mesh.North <= x <= _mesh.West}
 
-_TIMED = ("lookup", "checksum", "forward", "forward_deep", "output")  # programs that can take the time of their tasks
+_TIMED = (
+    "lookup",
+    "checksum",
+    "checksum_both",
+    "forward",
+    "forward_both",
+    "output",
+)  # programs that can take the time of their tasks
 
 _CONFIGS = {"control": _tile.control_config_t, "changes": _tile.changes_config_t}  # by role; else config_t
 
@@ -250,7 +257,9 @@ class _Features:
     dma: int = 0
     turned: bool = False  # a row is a pipeline
     heads: bool = False  # heads are messages: no static network
-    deep: bool = False  # heads go to stage 3 by network 2, where all of one has a place behind stage 2
+    down: str = (
+        ""  # "_deep": heads go to stage 3 by network 2, where more of one has a place; "_both": by both networks, two heads
+    )
     early: bool = False  # payloads begin in the head: every frame has one (paper: 3.3 keeps short ones out of memory)
     null: bool = False
 
@@ -258,6 +267,11 @@ class _Features:
     def held(self) -> bool:
         """Payloads stay in the linecards."""
         return self.payload == _mesh.PayloadHeld
+
+    @property
+    def both(self) -> bool:
+        """Heads go down by both static networks."""
+        return self.down == "_both"
 
     @property
     def placed(self) -> bool:
@@ -270,8 +284,8 @@ _FEATURES = {
     "II": _Features(_mesh.PayloadLines, reads=1, early=True),
     "III": _Features(_mesh.PayloadStatic),
     "III.d": _Features(_mesh.PayloadMdn, heads=True),
-    "IV": _Features(_mesh.PayloadHeld, deep=True),
-    "V": _Features(_mesh.PayloadStatic, deep=True),
+    "IV": _Features(_mesh.PayloadHeld, down="_deep"),
+    "V": _Features(_mesh.PayloadStatic, down="_both"),
     "null": _Features(_mesh.PayloadHeld, null=True),
 }
 _OPPOSITE = {"N": "S", "S": "N", "W": "E", "E": "W"}
@@ -357,15 +371,13 @@ class _Builder:
             "ready_flags": 1 << bank.exit,
             "port": [word | _mesh.header_t.pack(src=self.at(x, 2).code()) if word >= _tile.Ports else word for word in ports],
         }
-        checksum = Tile("checksum", x, "" if has.null else "checksum" + suffix)
+        checksum = Tile("checksum", x, "" if has.null else "checksum" + ("_both" if has.both else suffix))
         checksum.config = {
             "to_next": self.at(x, 0).header(),
             "mac": [mac(port) >> 32 << 16, mac(port) & 0xFFFFFFFF],
             "mac_strict": 0 if self.any_mac else _tile.GroupBit,
         }
-        forward = Tile(
-            "forward", x, ("forward_credit" if self.leave_first else "forward_deep") if has.deep else "forward" + suffix
-        )
+        forward = Tile("forward", x, "forward_credit" if self.leave_first else "forward" + (has.down or suffix))
         forward.program += self.wide
         # Words that can wait for it: Stop and Go of each output. The core's own FIFO is enough for those of four.
         forward.deep = len(self.outputs) > 4 and not self.dealt
@@ -396,17 +408,20 @@ class _Builder:
         streams = has.payload in (_mesh.PayloadStatic, _mesh.PayloadLines)
         came = _SIDES[self.card(mine).exit] if number == 0 else "W" if x > mine[0] else "E"
         if len(mine) > 1 and number == 0:
-            lookup.switch, lookup.tokens = "share", {"in": came, "other": "E" if mine[1] > x else "W"}
+            lookup.switch, lookup.tokens = "share_both", {"in": came, "other": "E" if mine[1] > x else "W"}
         else:
             address = f"        nop                     route c{came}i->csti" if has.placed else ""
-            lookup.switch, lookup.tokens = "stage1", {"in": came, "out": down, "address": address}
-        back, deep = _OPPOSITE[down], "_deep" if has.deep else ""
+            lookup.switch, lookup.tokens = (
+                "stage1_both" if has.both else "stage1",
+                {"in": came, "out": down, "address": address},
+            )
+        back = _OPPOSITE[down]
         beside = streams and not self.grid.to_bank(x)
         if has.null:
             checksum.switch, checksum.tokens = "pass", {"in": back, "out": on}
         else:
-            checksum.switch, checksum.tokens = "stage2" + deep, {"in": back, "out": on, "payload": side if beside else on}
-        to_core = "cXi->csti" if deep else "cXi2->csti2"
+            checksum.switch, checksum.tokens = "stage2" + has.down, {"in": back, "out": on, "payload": side if beside else on}
+        to_core = {"": "cXi2->csti2", "_deep": "cXi->csti", "_both": "cXi->csti, cXi2->csti2"}[has.down]
         last = f"        jump frame              route {to_core}"
         if streams and not beside:
             path, before = self.grid.to_bank(x), three
@@ -420,7 +435,7 @@ class _Builder:
                 leaves = _SIDES[here.side_to(after)] if after else side
                 self.put(here, Tile("path", x, switch="pass", tokens={"in": _SIDES[here.side_to(before)], "out": leaves}))
                 before = here
-        forward.switch, forward.tokens = "stage3" + deep, {"in": _OPPOSITE[on], "last": last}
+        forward.switch, forward.tokens = "stage3" + has.down, {"in": _OPPOSITE[on], "last": last}
 
     def port(self, port: int):
         """Linecard of a port, and its output queue if it has one."""

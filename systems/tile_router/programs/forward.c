@@ -4,8 +4,8 @@
    Takes the length and the whole head of a frame into registers, so that the next one can come as
    far as stage 2, then what stage 1 says (over the GDN): the header of the message to the output
    queue, or the reason to drop the packet; and where its payload is. Takes one from the time to
-   live, brings the checksum in step, and sends the head to the output queue; with REWRITE behind the
-   Ethernet header of its output. Counts what is dropped. */
+   live, brings the checksum in step, and sends the head to the output queue. Counts what is
+   dropped. */
 #include "forward.h"
 
 #ifdef DEEP /* switches/stage3_deep.sw */
@@ -37,9 +37,6 @@ __attribute__((noinline)) static word rare(word header, word out, word payload, 
 
 __attribute__((noreturn)) void main(void) {
   const word from = config.from;
-#ifdef REWRITE
-  const word left = link_left();
-#endif
   word busy = 0, sent = 0;
   flow.stopped = flow.first = flow.count = 0;
   flow.shift = config.number_shift;
@@ -56,15 +53,10 @@ __attribute__((noreturn)) void main(void) {
         out = gdn_take();
         payload = gdn_take();
         if (!RARE(out <= Options)) {
-#ifdef REWRITE
-          const word* link = link_of(out, left);
-#endif
           gdn_put(out);
           gdn_put(from | length >> 16);
           gdn_put(payload);
-#ifdef REWRITE
-          for (word i = 0; i < LinkWords; i++) gdn_from(&link[i]);
-#elif !defined NO_LINK
+#ifndef NO_LINK
           gdn_put(w0), gdn_put(w1), gdn_put(w2), gdn_put(w3);
 #endif
           word began = task_begins(w6);

@@ -47,10 +47,11 @@ static inline word less_ttl(word w) {
 #ifdef NULL_ROUTER
   return w;
 #endif
-  word sum; /* written so that the compiler does not shift it back */
-  __asm__("slli %0, %1, 16" : "=r"(sum) : "r"(w));
-  if (RARE(sum >= 0xfeffu << 16)) w -= 0xffff; /* the carry of the checksum comes in again */
-  return w - (1u << 24) + (1u << 8);
+  word sum, less = w - (1u << 24) + (1u << 8);
+  /* Written so that the compiler does neither shift the sum back nor add up the two numbers. */
+  __asm__("slli %0, %2, 16" : "=r"(sum), "+r"(less) : "r"(w));
+  if (RARE(sum >= 0xfeffu << 16)) less -= 0xffff; /* the carry of the checksum comes in again */
+  return less;
 }
 
 /* First word of a head that stage 4 gets; the Ethernet header before it is stage 4's to make. */

@@ -18,13 +18,15 @@ struct ring {
 };
 
 static inline word place(struct ring* ring) {
-  word words = st1_take() & 0xffff;
 #ifdef LINECARD_PLACES /* the linecard says it */
-  (void)ring, (void)words;
+  (void)ring;
+  st1_skip();
   return st1_take();
 #else
+  word words = st1_take_left16();
   word payload = ring->next;
   if (words) {
+    words >>= 16;
     gdn_put(ring->to_memory);
     gdn_put(payload);
     gdn_put(words);
@@ -68,7 +70,7 @@ __attribute__((noreturn)) void main(void) {
     word began = task_begins(address);
     word out = config.port[lookup(address)];
     task_ends(began, out);
-    word verdict = header_user(gdn_take());
+    word verdict = gdn_take_user();
     if (RARE(verdict)) {
       if (verdict == Options) {
         word sum = gdn_take();

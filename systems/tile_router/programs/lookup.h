@@ -39,10 +39,12 @@ static inline word outcome(word verdict, word out) {
   return verdict == Fine || (verdict == DropTtl && out < Reasons) ? out : verdict;
 }
 
+/* The number of a block is shifted with its sign, EntryLong: the place that it is added to makes up
+ * for that. */
 static inline word lookup(word address) {
-  word entry = *(const unsigned short*)(TABLE + (address >> 8 << 1));
-  if (RARE(entry & EntryLong))
-    entry =
-        *(const unsigned short*)(LONG_TABLE + ((entry & ~EntryLong) << 9) + ((address & 255) << 1));
-  return entry;
+  int entry = *(const short*)(TABLE + (address >> 8 << 1));
+  if (RARE(entry < 0))
+    entry = *(const short*)(LONG_TABLE + (EntryLong << 9) + ((word)entry << 9) +
+                            ((address & 255) << 1));
+  return (word)entry;
 }

@@ -19,7 +19,13 @@ static inline word st1_take(void) {
   __asm__ volatile("mv %0, x26" : "=r"(w));
   return w;
 }
+static inline word st1_take_left16(void) {
+  word w;
+  __asm__ volatile("slli %0, x26, 16" : "=r"(w));
+  return w;
+}
 static inline void st1_skip(void) { __asm__ volatile("mv zero, x26"); }
+static inline void st1_to_gdn(void) { __asm__ volatile("mv x28, x26"); }
 
 /* Static network 2. */
 static inline word st2_take(void) {
@@ -34,6 +40,11 @@ static inline void st2_to_gdn(void) { __asm__ volatile("mv x28, x27"); }
 static inline word gdn_take(void) {
   word w;
   __asm__ volatile("mv %0, x28" : "=r"(w));
+  return w;
+}
+static inline word gdn_take_user(void) { /* of a header */
+  word w;
+  __asm__ volatile("srli %0, x28, 27" : "=r"(w));
   return w;
 }
 static inline void gdn_skip(void) { __asm__ volatile("mv zero, x28"); }
