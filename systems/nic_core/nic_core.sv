@@ -76,6 +76,9 @@ module nic_core
     $fatal(1, "nic_core: more DMA clients than dma_pkg::SelW can name");
   end
 
+  if (MaxFrame > engine_pkg::LongestFrame - engine_pkg::UnitBytes) begin : g_bad_frame
+    $fatal(1, "nic_core: MaxFrame %0d is more than rx_buffer stores of a frame", MaxFrame);
+  end
   if (Built.filter && Functions == 1) begin : g_bad_filter
     $fatal(1, "nic_core: the filter is by function, and there is one");
   end

@@ -73,9 +73,6 @@ module nic_port
     input  cmac_in_t  mac_i,
     output cmac_out_t mac_o
 );
-  if (MaxFrame > LongestFrame - UnitBytes) begin : g_bad_frame
-    $fatal(1, "nic_port: MaxFrame %0d is more than rx_buffer stores of one", MaxFrame);
-  end
   if (Built.segments && Scheduler != int'(SchedRr)) begin : g_bad_scheduler
     $fatal(1, "nic_port: the other schedulers than round robin count packets of one frame");
   end

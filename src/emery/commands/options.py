@@ -121,7 +121,7 @@ def traffic_options(parser, leave: tuple[str, ...] = ()):
     )
     option(
         "size",
-        "frame bytes with FCS: 64 up to what the system takes, a range A-B, a mix A:N+B:N, imix, random, rfc2544; tcp: the longest (default 1518)",
+        "frame bytes with FCS, a range A-B, a mix A:N+B:N, imix, random, rfc2544; tcp: the longest (default 1518)",
     )
     option("frames", "how many frames an input sends; tcp: full segments of data each way, all connections together")
     option("duration", "how long the inputs send, like 200us")

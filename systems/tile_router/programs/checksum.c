@@ -36,7 +36,7 @@ static inline void skip(word words) { (void)words; }
 #define ETHERNET_IPV4 0x0800u
 #define IP_MULTICAST 14u /* the first four bits of an address */
 
-enum { HeaderBytes = 20, Least = EthernetBytes + HeaderBytes }; /* without options */
+enum { IpBytes = 20, Least = EthernetBytes + IpBytes }; /* without options */
 
 /* Whom a frame is sent to on the link. */
 enum { Us, Group, Another };
@@ -71,7 +71,7 @@ __attribute__((noreturn)) void main(void) {
   const word fine = config.to_next;
   const word mac0 = config.mac[0], mac1 = config.mac[1], strict = config.mac_strict;
   /* Numbers that the compiler is to have in registers, as they are. */
-  word ipv4 = 0x45, least = HeaderBytes << 16, least_ttl = 2u << 24, loopback = 127;
+  word ipv4 = 0x45, least = IpBytes << 16, least_ttl = 2u << 24, loopback = 127;
   __asm__("" : "+r"(ipv4), "+r"(least), "+r"(least_ttl), "+r"(loopback));
   word frames = 0;
   for (;;) {
@@ -118,7 +118,7 @@ __attribute__((noreturn)) void main(void) {
       to = Group;
     else if ((to1 != mac1 || to0 != mac0) && strict)
       to = Another;
-    word what = reason(to, ((int)beyond >> 16) + HeaderBytes, type, first, sum, source, destination, ttl);
+    word what = reason(to, ((int)beyond >> 16) + IpBytes, type, first, sum, source, destination, ttl);
     word code = what & 31, options = code == Options;
     gdn_put(fine | HEADER_USER(code) | HEADER_LEN(options ? 2 : 0));
     if (options) {
