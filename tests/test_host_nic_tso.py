@@ -144,3 +144,14 @@ def test_without_it_nothing_is_joined(capsys, tmp_path):
     out = tmp_path / "result.json"
     assert main(["run", "host-nic", "--size", "1518", "--frames", "200", "--direction", "tx", "--json", str(out)]) == 0
     assert json.loads(out.read_text())["resources"]["segmented"] == {"frames": 0, "packets": 0, "longest": 0}
+
+
+def test_frames_that_are_not_cut_are_as_fast_as_ever(simulate, tmp_path):
+    """64 bytes of UDP, which nobody joins, through a card that can cut and tag."""
+    flows = (Ether(dst="02:00:00:00:00:02", src="02:00:00:00:00:01") / IP() / UDP(sport=x) / Raw(bytes(18)) for x in range(64))
+    capture = write_pcap(tmp_path / "udp.pcap", [bytes(x) for x in flows])
+    words = ("--pcap", capture, "--rate", "1.0", "--duration", "150us", "--direction", "both")
+    plain, built = simulate("host-nic", *words), simulate("host-nic", *words, tso=True, vlan_tags=True)
+    for way in ("rx", "tx"):
+        rate = plain["streams"][way]["mpps"]
+        assert rate > 85 and built["streams"][way]["mpps"] == pytest.approx(rate, rel=0.01)

@@ -25,7 +25,7 @@ CARD = ("--card", "capture")
         ["--card", "", "--", "true"],
         [*CARD, "--guests", "2", "--", "true"],
         [*CARD, "--peer", "true", "--", "true"],
-        [*CARD, "--size", "9999", "--", "true"],
+        [*CARD, "--size", "16385", "--", "true"],
         [*CARD, "--pcap", "nowhere.pcap", "--", "true"],
         ["--size", "64", "--", "true"],
     ],

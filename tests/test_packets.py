@@ -44,7 +44,7 @@ def fails():
 def leaves(): raise SystemExit
 def strings(): yield "x" * 60
 def short(): yield bytes(13)
-def long(): yield bytes(9015)
+def long(): yield bytes(16381)
 def jumbo(): yield bytes(9000)
 def mixed(): yield 0.5, bytes(60); yield bytes(60)
 def late(): yield "noon", bytes(60)
@@ -152,8 +152,8 @@ def test_a_parameter_of_that_name_stays_one(file, fake):
         ("fails", "line 23: NameError: name 'undefined' is not defined"),
         ("leaves", "line 24: SystemExit"),
         ("strings", "packet 1: str is not bytes"),
-        ("short", "packet 1: 13 bytes; a frame has 14 to 9014"),
-        ("long", "packet 1: 9015 bytes; a frame has 14 to 9014"),
+        ("short", "packet 1: 13 bytes; a frame has 14 to 16380"),
+        ("long", "packet 1: 16381 bytes; a frame has 14 to 16380"),
         ("mixed", "packet 2: some packets have times and some have none"),
         ("late", "packet 1: 'noon' is no time in seconds"),
         ("early", "packet 1: -1e-09 is no time"),

@@ -243,7 +243,7 @@ REFUSED = {
     "capture": [
         "rings=16 max_rings=8", "staging_pages=64", "consumers=7 rings=4", "links=1 link_rate=0.5",
         "links=1 fault_link=0 link_lost_at_us=9", "link_lost_at_us=9 link_back_at_us=8", "pcap=", "size=imix", "flows=3",
-        "ipv6=0.5", "source=wire size=9019", "block_kb=4 size=5000", "consumer_fault=no_put link_lost_at_us=9",
+        "ipv6=0.5", "source=wire size=16385", "block_kb=4 size=5000", "consumer_fault=no_put link_lost_at_us=9",
         "source=wire pcap=1=", "rcb=128 completion_bytes=64", "blocks=32768 block_kb=128",
     ],
     "core-nic": [

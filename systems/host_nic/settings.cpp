@@ -68,7 +68,7 @@ DriverConfig driver_config(const Options& options, const Workload& workload) {
   const unsigned tso_bytes = std::min(options.get<unsigned>("tso_kb") * 1024, 65535u);
   c.tso_bytes = options.get<bool>("tso") ? tso_bytes : 0;
   if (c.tso_bytes != 0 && options.get<unsigned>("tx_ring") == 0)
-    c.tx_ring = std::clamp(std::bit_floor(1024 / c.tx_queues), 8u, 64u);
+    c.tx_ring = std::clamp(std::bit_floor(1024 / c.tx_queues), 8u, 1024u);
   c.rx_stream = options.get<std::string>("rx_mode") == "stream";
   const auto header_bytes = options.get<unsigned>("header_bytes");
   c.header_bytes = options.get<bool>("header_split") ? header_bytes : 0;

@@ -60,7 +60,7 @@ class Case:
 
 
 def _frames(random_: random.Random) -> list[bytes]:
-    sizes = (60, 60, 61, 200, 1514, random_.choice((0, 1, 13, 14, 59, 1515, 9014, 9015, 65535)))
+    sizes = (60, 60, 61, 200, 1514, random_.choice((0, 1, 13, 14, 59, 1515, 9014, 16380, 16381, 65535)))
     return [random_.randbytes(12) + b"\x08\x00" + random_.randbytes(x - 14) if x >= 14 else bytes(x) for x in sizes]
 
 
