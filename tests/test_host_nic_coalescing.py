@@ -252,8 +252,9 @@ def test_a_function_is_reset_in_the_middle_of_its_aggregates(simulate, functions
     result = simulate("host-nic", *words, "--rate", str(0.01 * functions), **settings)
     last = str(functions - 1)
     for name, stream in result["streams"].items():
-        dropped = stream["offered"] - stream["delivered"]
-        assert stream["dropped"] == ({"reset": dropped} if dropped else {}) and (dropped == 0 or name[2:] == last)
+        # Frames for a queue that is not set up again yet are told as such.
+        assert stream["dropped"].keys() <= ({"reset", "queue_stopped"} if name[2:] == last else set())
+        assert sum(stream["dropped"].values()) == stream["offered"] - stream["delivered"]
     assert result["streams"]["rx" + last]["delivered"] > 5 and lost(result) > 5
     assert result["resources"]["function_reset"]["struck"] and "never" not in result
     assert result["resources"]["function_resets"] == 1 and joined(result)[-1] > 0

@@ -17,7 +17,8 @@ class TrafficPlans {
       : interfaces_(options.get<unsigned>("interfaces")),
         ports_(options.get<unsigned>("ports")),
         train_(options.get<unsigned>("train")),
-        tcp_(options.get<bool>("tso")),
+        tcp_sent_(options.get<bool>("tso")),
+        tcp_received_(options.get<bool>("receive_coalescing")),
         workload_(options, line(options), interfaces_ * ports_) {}
   const Workload& workload() const { return workload_; }
 
@@ -25,6 +26,7 @@ class TrafficPlans {
     auto plan = workload_.port(port);
     if (plan) {
       plan->train = train_;
+      plan->tcp = tcp_received_;
       plan->source = static_cast<std::uint16_t>(0x100 + port);
     }
     return plan;
@@ -34,7 +36,7 @@ class TrafficPlans {
     auto plan = workload_.port(interface * ports_, interface, interfaces_);
     if (plan) {
       plan->train = train_;
-      plan->tcp = tcp_;
+      plan->tcp = tcp_sent_;
       plan->rate *= ports_;
       plan->line_rate *= ports_;
       plan->source = static_cast<std::uint16_t>(interface);
@@ -44,7 +46,7 @@ class TrafficPlans {
 
  private:
   unsigned interfaces_, ports_, train_;  // ports of one interface
-  bool tcp_;                             // is what is sent
+  bool tcp_sent_, tcp_received_;         // frames are segments where they have room
   Workload workload_;
 };
 
