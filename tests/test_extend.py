@@ -410,8 +410,13 @@ def test_a_run_that_loses_frames_fails(made, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("source", "before", "after", "says"),
     [
-        ("sched_rr", "room[3:0] : max_burst_i", "room[3:0] : 4'd1", ""),  # short turns
-        ("sched_rr", "may_send = in_flight < max_inflight_i", "may_send = 1'b1", "burst out of bounds"),
+        ("sched_rr", "4'd1 : max_burst_i", "4'd1 : 4'd1", ""),  # short turns
+        (
+            "sched_rr",
+            "may_send = !further[17] && (further[16] || !around)",
+            "may_send = 1'b1",
+            "more packets in flight",
+        ),  # without its limit
         ("sched_strict", "int i = Classes - 1; i >= 0; i--", "int i = 0; i < Classes; i++", ""),  # the other way around
         ("sched_strict", "if (some[i]) highest", "if (some[i] && i != 5) highest", "ChoosesWhatIs"),  # one class never
     ],

@@ -394,7 +394,7 @@ def test_reproduce_computes_its_verdicts(capsys, tmp_path, fake):
 def test_reproduce_says_what_failed(capsys, tmp_path, fake):
     fake(body(BOTH, TOTAL), status=1, last="integrity: 3 frames missing")
     assert main(["reproduce", "host-nic", "throughput", "--out", str(tmp_path)]) == 1
-    assert capsys.readouterr().out.count("failed: 3 frames missing") == 8
+    assert capsys.readouterr().out.count("failed: 3 frames missing") == 12
 
 
 def test_reproduce_draws_figures(tmp_path, fake):

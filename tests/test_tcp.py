@@ -216,8 +216,8 @@ def test_from_python(tmp_path, monkeypatch):
         (["--traffic", "tcp", "--pcap", "a.pcap"], "--traffic tcp and --pcap: choose one"),
         (["--traffic", "tcp", "--closed-loop", "3"], "--traffic tcp and --closed-loop: choose one"),
         (["--traffic", "tcp", "--vlan", "0.5"], "--traffic tcp and --vlan: choose one"),
-        (["--traffic", "tcp", "--size", "64"], "--traffic tcp --size 64: write the longest frame, 128 to 9018"),
-        (["--traffic", "tcp", "--size", "imix"], "--traffic tcp --size imix: write the longest frame, 128 to 9018"),
+        (["--traffic", "tcp", "--size", "64"], "--traffic tcp --size 64: write the longest frame, 128 to 16260"),
+        (["--traffic", "tcp", "--size", "imix"], "--traffic tcp --size imix: write the longest frame, 128 to 16260"),
         (["--traffic", "tcp", "--flows", "257"], "--flows 257: not a whole number from 1 to 256"),
     ],
 )
