@@ -110,6 +110,10 @@ class Scoreboard {
   /// Frames offered on a stream (on all) and not yet delivered; dropped ones are among them.
   std::uint64_t under_way(int stream) const;
   std::uint64_t under_way() const;
+  /// Of those of a stream, such as nobody has said were dropped.
+  std::uint64_t missing(int stream) const {
+    return under_way(stream) - counts(stream).dropped_total();
+  }
 
   const std::string& name(int stream) const { return at(stream).name; }
   const Counts& counts(int stream) const { return at(stream).counts; }

@@ -14,7 +14,7 @@ module cap_links
 ) (
     input logic clk_i,
     input logic rst_i,
-    input logic [QueuedW-1:0] switch_margin_i,  // its two upper bits are 0
+    input logic [QueuedW-1:0] switch_margin_i,  // its two upper bits are 0, for four times as many
     input logic advance_i,
     input logic [LenW-1:0] record_i,
     input logic [LenW-1:0] next_record_i,

@@ -86,8 +86,7 @@ module capture_regs
       LogRings: 32'($clog2(Rings)),
       FlushClocks: 32'hf_ffff,
       SwitchBytes: 32'h1f_ffff,
-      SwitchMargin:
-      32'h3fff,  // cap_links: four times as many, and the sum with what is queued, in QueuedW bits
+      SwitchMargin: 16383,
       MaxFrame: 16383,
       GenLenMin: 16384,
       GenLenMax: 16384,

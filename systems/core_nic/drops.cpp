@@ -10,8 +10,7 @@ namespace emery::core_nic {
 
 std::uint64_t Drops::gone(Scoreboard& score, int stream, std::uint64_t unseen) {
   if (stream < 0) return 0;
-  const std::uint64_t frames =
-      score.under_way(stream) - score.counts(stream).dropped_total() - unseen;
+  const std::uint64_t frames = score.missing(stream) - unseen;
   score.dropped(stream, "reset", frames);
   return frames;
 }
@@ -45,7 +44,7 @@ std::string Drops::missing(const Scoreboard& score) const {
     if (stream < 0) continue;
     std::uint64_t counted = 0;
     for (const Drop& drop : drops_) counted += drop.stream == stream ? drop.frames : 0;
-    const std::uint64_t frames = score.under_way(stream) - score.counts(stream).dropped_total();
+    const std::uint64_t frames = score.missing(stream);
     if (frames == counted) continue;
     text += (text.empty() ? "" : "; ") + std::to_string(frames) + " frames of " + name +
             " have not come out, " + std::to_string(counted) + " are counted as dropped";

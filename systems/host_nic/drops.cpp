@@ -9,8 +9,7 @@
 namespace emery::host_nic {
 
 std::uint64_t Drops::gone(int stream, std::uint64_t unseen) {
-  const std::uint64_t frames =
-      score_.under_way(stream) - score_.counts(stream).dropped_total() - unseen;
+  const std::uint64_t frames = score_.missing(stream) - unseen;
   dropped(stream, "reset", frames);
   return frames;
 }
@@ -52,7 +51,7 @@ void Drops::account_sent(int stream, unsigned interface, unsigned port, bool is_
   dropped(stream, "queue_stopped", stranded);
   // The device counts packets. Of one that it was to cut, the frames before the error may have
   // gone.
-  const std::uint64_t missing = score_.under_way(stream) - score_.counts(stream).dropped_total();
+  const std::uint64_t missing = score_.missing(stream);
   const std::uint64_t more = missing > errors ? missing - errors : 0;
   dropped(stream, "tx_error",
           is_stream ? 0 : errors + std::min(more, joiner_.broken(interface, port)));

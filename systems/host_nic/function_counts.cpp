@@ -43,7 +43,8 @@ std::uint64_t& FunctionCounts::without_slot(emnic* physical, unsigned function, 
 
 void FunctionCounts::account(emnic* physical, const Streams& of_function) {
   const auto any_missing = [&](unsigned p) {
-    return std::ranges::any_of(of_function, [&](const auto& f) { return missing(f.second[p]); });
+    return std::ranges::any_of(of_function,
+                               [&](const auto& f) { return score_.missing(f.second[p]) != 0; });
   };
   for (unsigned p = 0; p < ports_; ++p) {
     // What is known of each before what may be anyone's.
@@ -57,7 +58,7 @@ void FunctionCounts::account(emnic* physical, const Streams& of_function) {
         std::uint64_t left = emnic_get_counter(physical, reason.counter, 0, p);
         for (const auto& [function, streams] : of_function) {
           const int stream = streams[p];
-          std::uint64_t lost = std::min(left, missing(stream));
+          std::uint64_t lost = std::min(left, score_.missing(stream));
           if (lost == 0) continue;
           if (no_slot) {
             std::uint64_t& most = without_slot(physical, function, p);

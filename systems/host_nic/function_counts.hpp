@@ -38,9 +38,6 @@ class FunctionCounts {
   void account(emnic* physical, const Streams& of_function);
 
  private:
-  std::uint64_t missing(int stream) const {
-    return score_.under_way(stream) - score_.counts(stream).dropped_total();
-  }
   /// Frames that a function's queues at a port dropped, but for those told before.
   std::uint64_t& without_slot(emnic* physical, unsigned function, unsigned port);
 

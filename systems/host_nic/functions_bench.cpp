@@ -285,8 +285,7 @@ void FunctionsBench::reset_function() {
 void FunctionsBench::lose_in_reset() {
   const auto streams = streams_of(last_that_behaves());
   for (std::size_t i = 0; i < in_reset_.size(); ++i) {
-    const std::uint64_t missing =
-        score_.under_way(streams[i]) - score_.counts(streams[i]).dropped_total();
+    const std::uint64_t missing = score_.missing(streams[i]);
     const std::uint64_t lost = std::min(missing, in_reset_[i]);
     if (lost != 0) score_.dropped(streams[i], "reset", lost);
     lost_ += lost;

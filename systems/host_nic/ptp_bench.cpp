@@ -180,9 +180,8 @@ void PtpBench::account() {
     if (stream_[n] < 0) continue;
     // Messages of PTP may be among what was dropped.
     const auto dropped = [&](const char* why, std::uint64_t frames) {
-      const std::uint64_t missing =
-          score_.under_way(stream_[n]) - score_.counts(stream_[n]).dropped_total();
-      if (const auto lost = std::min(frames, missing)) score_.dropped(stream_[n], why, lost);
+      if (const auto lost = std::min(frames, score_.missing(stream_[n])))
+        score_.dropped(stream_[n], why, lost);
     };
     dropped("switch_full", switch_->dropped(n));
     for (const DropReason& reason : kReceiveDrops)

@@ -35,14 +35,8 @@ _boot, _mesh = formats.load("boot_pkg"), formats.load("mesh_pkg")
 _tile = formats.load("tile_pkg", PROGRAMS)
 _SIDES = {x: x.name[0] for x in _mesh.port_e if _mesh.North <= x <= _mesh.West}
 
-_TIMED = (
-    "lookup",
-    "checksum",
-    "checksum_both",
-    "forward",
-    "forward_both",
-    "output",
-)  # programs that can take the time of their tasks
+# Programs that can take the time of their tasks.
+_TIMED = ("lookup", "checksum", "checksum_both", "forward", "forward_both", "output")
 
 _CONFIGS = {"control": _tile.control_config_t, "changes": _tile.changes_config_t}  # by role; else config_t
 
@@ -257,9 +251,8 @@ class _Features:
     dma: int = 0
     turned: bool = False  # a row is a pipeline
     heads: bool = False  # heads are messages: no static network
-    down: str = (
-        ""  # "_deep": heads go to stage 3 by network 2, where more of one has a place; "_both": by both networks, two heads
-    )
+    # How heads go to stage 3: "_deep" by network 2, where more of one has a place; "_both" by both networks, two of them.
+    down: str = ""
     early: bool = False  # payloads begin in the head: every frame has one (paper: 3.3 keeps short ones out of memory)
     null: bool = False
 
